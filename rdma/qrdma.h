@@ -79,7 +79,9 @@ struct qrdma_av {
 	u8	family;		/* AF_INET or AF_INET6 */
 	u8	tclass;		/* traffic class: DSCP and ECN bits */
 	u8	hop_limit;
+	u8	sgid_index;
 	u32	flow_label;
+	int	oif;		/* interface to leave by, 0: any */
 	__be16	sport;		/* UDP source port */
 	union {
 		struct { __be32 saddr, daddr; } v4;
@@ -95,7 +97,10 @@ struct qrdma_dev {
 	struct qrdma_stats __percpu *stats;
 	struct qrdma_qp __rcu	*gsi;	/* QP1 */
 	atomic_t		nr_qps;
+	struct net		*net;	/* of @ndev; see net_exit() in net.c */
+	struct work_struct	gone;	/* @ndev leaves: unregister */
 	bool			going;	/* under the device list's mutex */
+	bool			up;	/* port state last told, likewise */
 };
 
 struct qrdma_pd {
@@ -468,6 +473,8 @@ static inline void qrdma_count_n(const struct qrdma_dev *dev,
 }
 
 /* device.c: the device, its netdev and its namespace */
+int qrdma_dev_init(void);
+void qrdma_dev_exit(void);
 /**
  * qrdma_dev_find_by_gid() - the device that owns an address
  * @net: network namespace
