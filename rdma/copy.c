@@ -252,7 +252,7 @@ static void drop_frags(struct sk_buff *skb)
 	int i;
 
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
-		skb_frag_unref(skb, i);
+		put_page(skb_frag_page(&skb_shinfo(skb)->frags[i]));
 	skb_shinfo(skb)->nr_frags = 0;
 	skb->len -= skb->data_len;
 	skb->truesize -= skb->data_len;

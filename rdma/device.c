@@ -23,8 +23,7 @@
 #include <rdma/rdma_netlink.h>
 #include <quarry/rdma.h>
 #include "net.h"
-
-extern const struct ib_device_ops qrdma_qp_ops, qrdma_cq_ops, qrdma_mr_ops;
+#include "path.h"
 
 /*
  * Protects the list of devices (readers of the path use RCU) and the fields

@@ -37,7 +37,7 @@ struct qrdma_qp;
 #define QRDMA_MAX_FR_PAGES	512
 #define QRDMA_MAX_MSG		(1U << 31)
 #define QRDMA_PKEY_TBL_LEN	1
-#define QRDMA_GID_TBL_LEN	1024
+#define QRDMA_GID_TBL_LEN	256
 /* The key that names all kernel memory to local work requests. */
 #define QRDMA_LOCAL_DMA_LKEY	0
 
@@ -594,5 +594,8 @@ void qrdma_rx_begin(struct qrdma_rx *rx, struct net *net);
 void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 		     u8 family, __be16 sport, u32 bth_off, u32 len);
 void qrdma_rx_end(struct qrdma_rx *rx);
+/* Count a packet that came to no QP, for the device that has its address. */
+void qrdma_rx_drop(struct net *net, const void *ip, u8 family,
+		   enum qrdma_counter counter);
 
 #endif

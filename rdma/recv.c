@@ -30,6 +30,7 @@ static void leave(struct qrdma_rx *rx)
 {
 	struct qrdma_qp *qp = rx->qp;
 
+	qrdma_count(qp->dev, QRDMA_CNT_RX_LISTS);
 	if (rx->side == SIDE_RQ) {
 		qrdma_rq_run(qp, &rx->nt);
 		spin_unlock(&qp->rq.lock);
@@ -131,19 +132,33 @@ static bool addresses_match(const struct qrdma_qp *qp,
 	}
 }
 
+/* The device that has the packet's destination address. */
+static struct qrdma_dev *find_dev(struct net *net, const void *ip, u8 family)
+{
+	union ib_gid gid;
+
+	if (family == AF_INET)
+		ipv6_addr_set_v4mapped(((const struct iphdr *)ip)->daddr,
+				       (struct in6_addr *)&gid);
+	else
+		memcpy(&gid, &((const struct ipv6hdr *)ip)->daddr, sizeof(gid));
+	return qrdma_dev_find_by_gid(net, &gid);
+}
+
+void qrdma_rx_drop(struct net *net, const void *ip, u8 family,
+		   enum qrdma_counter counter)
+{
+	struct qrdma_dev *dev = find_dev(net, ip, family);
+
+	if (dev)
+		qrdma_count(dev, counter);
+}
+
 /* QP1 is found by the address, as each device of the namespace has one. */
 static struct qrdma_qp *find_gsi(struct net *net, const struct qrdma_pkt *pkt)
 {
-	struct qrdma_dev *dev;
-	union ib_gid gid;
+	struct qrdma_dev *dev = find_dev(net, pkt->ip, pkt->family);
 
-	if (pkt->family == AF_INET)
-		ipv6_addr_set_v4mapped(((const struct iphdr *)pkt->ip)->daddr,
-				       (struct in6_addr *)&gid);
-	else
-		memcpy(&gid, &((const struct ipv6hdr *)pkt->ip)->daddr,
-		       sizeof(gid));
-	dev = qrdma_dev_find_by_gid(net, &gid);
 	return dev ? rcu_dereference(dev->gsi) : NULL;
 }
 
@@ -188,11 +203,15 @@ void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 	pkt.family = family;
 	pkt.bth_off = bth_off;
 	pkt.len = len;
-	if (!parse(&pkt))
+	if (!parse(&pkt)) {
+		qrdma_rx_drop(rx->net, ip, family, QRDMA_CNT_RX_MALFORMED);
 		return;
+	}
 	qp = find_qp(rx, &pkt);
-	if (!qp)
+	if (!qp) {
+		qrdma_rx_drop(rx->net, ip, family, QRDMA_CNT_RX_NO_QP);
 		return;
+	}
 	if (qp->type == IB_QPT_RC ? !addresses_match(qp, &pkt) :
 	    !(pkt.op->flags & QRDMA_OP_DETH)) {
 		qrdma_count(qp->dev, QRDMA_CNT_RX_MALFORMED);

@@ -72,7 +72,7 @@ void qrdma_timer_rnr(struct qrdma_qp *qp, u8 code)
 		return;
 	sq->rnr_wait = true;
 	sq->timer_on = true;
-	hrtimer_start(&qp->timer, us_to_ktime(rnr_10us[code] * 10ULL),
+	hrtimer_start(&qp->timer, ns_to_ktime(rnr_10us[code] * 10000ULL),
 		      HRTIMER_MODE_REL_SOFT);
 }
 
