@@ -36,6 +36,7 @@ struct qtgt_ns *qtgt_ns_create(struct qtgt_subsys *subsys, u32 nsid)
 		return ERR_PTR(-ENOMEM);
 	ns->nsid = nsid;
 	ns->subsys = subsys;
+	kref_get(&subsys->ref);
 	ns->anagrpid = QTGT_DEFAULT_ANAGRP;
 	uuid_gen(&ns->uuid);
 	init_completion(&ns->idle);
@@ -57,6 +58,7 @@ struct qtgt_ns *qtgt_ns_create(struct qtgt_subsys *subsys, u32 nsid)
 err_exit_ref:
 	percpu_ref_exit(&ns->ref);
 err_free_ns:
+	qtgt_subsys_put(subsys);
 	kfree(ns);
 	return ERR_PTR(err);
 }
@@ -71,6 +73,7 @@ void qtgt_ns_destroy(struct qtgt_ns *ns)
 	synchronize_rcu();
 	percpu_ref_exit(&ns->ref);
 	mutex_destroy(&ns->toggle);
+	qtgt_subsys_put(ns->subsys);
 	kfree(ns->path);
 	kfree(ns);
 }
