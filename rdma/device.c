@@ -24,8 +24,6 @@
 #include <quarry/rdma.h>
 #include "net.h"
 
-extern const struct ib_device_ops qrdma_qp_ops, qrdma_cq_ops, qrdma_mr_ops;
-
 /*
  * Protects the list of devices (readers of the path use RCU) and the fields
  * of struct qrdma_dev that say so. Taken inside the RTNL.
@@ -169,7 +167,7 @@ static int check_ndev(const char *name, struct net *net, struct net_device *ndev
 		return -EINVAL;
 	}
 	if (is_vlan_dev(ndev)) {
-		refuse(name, "%s is a VLAN: use the interface below, its device serves the VLANs too",
+		refuse(name, "%s is a VLAN: the device of the interface below serves it",
 		       ndev->name);
 		return -EINVAL;
 	}
