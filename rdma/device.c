@@ -168,7 +168,7 @@ static int check_ndev(const char *name, struct net *net, struct net_device *ndev
 		return -EINVAL;
 	}
 	if (is_vlan_dev(ndev)) {
-		refuse(name, "%s is a VLAN: use the interface below, its device serves the VLANs too",
+		refuse(name, "%s is a VLAN: the device of the interface below serves it",
 		       ndev->name);
 		return -EINVAL;
 	}
