@@ -66,6 +66,7 @@ void qrdma_sq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	struct qrdma_sq *sq = &qp->sq;
 
 	lockdep_assert_held(&sq->lock);
+	/* pairs with the release in qrdma_post_send() */
 	while (sq->tail != smp_load_acquire(&sq->head)) {
 		struct qrdma_swqe *wqe = qrdma_swqe(sq, sq->tail);
 
@@ -265,6 +266,7 @@ static void read_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 			  struct qrdma_notify *nt)
 {
 	struct qrdma_swqe *wqe = answered(qp, pkt->psn, nt);
+	bool last = pkt->op->flags & QRDMA_OP_END;
 	u32 off, want;
 
 	if (!wqe)
@@ -275,8 +277,7 @@ static void read_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	}
 	off = qrdma_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	want = min(qp->mtu, wqe->length - off);
-	if (pkt->payload != want ||
-	    !!(pkt->op->flags & QRDMA_OP_END) != (pkt->psn == wqe->last_psn)) {
+	if (pkt->payload != want || last != !qrdma_psn_diff(pkt->psn, wqe->last_psn)) {
 		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
 		return;
 	}

@@ -12,6 +12,7 @@ struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp)
 {
 	struct qrdma_rring *ring = &qp->rq.ring;
 
+	/* pairs with the release in take_recv() */
 	if (ring->tail == smp_load_acquire(&ring->head))
 		return NULL;
 	return qrdma_rwqe(ring, ring->tail);

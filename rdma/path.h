@@ -86,6 +86,8 @@ void qrdma_mr_put(struct qrdma_mr *mr);
  * @mr: held
  * @iova: within it
  * @len: in: bytes wanted; out: bytes that are contiguous
+ *
+ * Return: kernel address of the first byte.
  */
 void *qrdma_mr_piece(const struct qrdma_mr *mr, u64 iova, u32 *len);
 /* Carry out a REG_MR or a (local or remote) invalidate; 0 or -EINVAL. */
@@ -109,6 +111,12 @@ int qrdma_copy_buf_to_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 			   u32 off, const void *from, u32 len);
 /**
  * qrdma_frags_from_sges() - payload as page fragments, without a copy
+ * @pd: of the QP
+ * @sge: gather list
+ * @num: its entries
+ * @off: bytes of it to skip
+ * @skb: packet to add to
+ * @len: bytes to add
  *
  * Return: 0, -EFAULT (key), or -EAGAIN where a page must not be lent to the
  * network: nothing is added then, copy instead.
@@ -135,6 +143,8 @@ void qrdma_qp_queue_work(struct qrdma_qp *qp);
 void qrdma_qp_run(struct qrdma_qp *qp);
 /**
  * qrdma_qp_notify() - call the handlers that an engine left to be called
+ * @qp: the QP
+ * @nt: what the engine left
  *
  * Context: bottom halves off, no lock of a QP held. Handlers may post.
  */

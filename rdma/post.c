@@ -170,6 +170,7 @@ int qrdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	spin_lock_irqsave(&sq->post_lock, flags);
 	for (; wr; wr = wr->next) {
+		/* pairs with the release in qrdma_sq_complete() */
 		if (sq->head - smp_load_acquire(&sq->tail) >= sq->max_wr) {
 			err = -ENOMEM;
 			break;
@@ -195,6 +196,7 @@ static int take_recv(struct qrdma_rring *ring, const struct ib_recv_wr *wr)
 
 	if (wr->num_sge < 0 || wr->num_sge > ring->max_sge)
 		return -EINVAL;
+	/* pairs with the release in qrdma_rq_complete() */
 	if (ring->head - smp_load_acquire(&ring->tail) >= ring->max_wr)
 		return -ENOMEM;
 	wqe = qrdma_rwqe(ring, ring->head);

@@ -494,9 +494,9 @@ static int apply(struct qrdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 	int err;
 
 	if (mask & IB_QP_PATH_MTU) {
-		if (attr->path_mtu > ib_mtu_int_to_enum(
-				min_t(int, qp->dev->ndev->mtu -
-				      QRDMA_MTU_OVERHEAD, QRDMA_MAX_PAYLOAD)))
+		int room = READ_ONCE(qp->dev->ndev->mtu) - QRDMA_MTU_OVERHEAD;
+
+		if (attr->path_mtu > ib_mtu_int_to_enum(room))
 			return -EINVAL;
 		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	}

@@ -117,6 +117,7 @@ static bool addresses_match(const struct qrdma_qp *qp,
 			    const struct qrdma_pkt *pkt)
 {
 	const struct qrdma_av *av = &qp->av;
+	const struct ipv6hdr *ip6;
 
 	if (av->family != pkt->family)
 		return false;
@@ -124,12 +125,10 @@ static bool addresses_match(const struct qrdma_qp *qp,
 		const struct iphdr *ip = pkt->ip;
 
 		return ip->saddr == av->v4.daddr && ip->daddr == av->v4.saddr;
-	} else {
-		const struct ipv6hdr *ip = pkt->ip;
-
-		return ipv6_addr_equal(&ip->saddr, &av->v6.daddr) &&
-		       ipv6_addr_equal(&ip->daddr, &av->v6.saddr);
 	}
+	ip6 = pkt->ip;
+	return ipv6_addr_equal(&ip6->saddr, &av->v6.daddr) &&
+	       ipv6_addr_equal(&ip6->daddr, &av->v6.saddr);
 }
 
 /* The device that has the packet's destination address. */

@@ -286,6 +286,7 @@ static struct qrdma_swqe *next_wqe(struct qrdma_qp *qp,
 	for (;;) {
 		if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
 			return NULL;
+		/* pairs with the release in qrdma_post_send() */
 		if (sq->rnr_wait || sq->cur == smp_load_acquire(&sq->head))
 			return NULL;
 		wqe = qrdma_swqe(sq, sq->cur);
@@ -401,8 +402,10 @@ static void fill_ud(struct qrdma_qp *qp, struct qrdma_tx *tx,
 	struct qrdma_swqe *wqe;
 	struct sk_buff *skb;
 
-	while (!tx->count && qp->state == IB_QPS_RTS &&
-	       sq->cur != smp_load_acquire(&sq->head)) {
+	while (!tx->count && qp->state == IB_QPS_RTS) {
+		/* pairs with the release in qrdma_post_send() */
+		if (sq->cur == smp_load_acquire(&sq->head))
+			break;
 		wqe = qrdma_swqe(sq, sq->cur);
 		skb = build_ud(qp, wqe);
 		if (skb) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The responder: order, duplicates, acknowledgements, READ responses. Runs
+ * The responder: order, duplicates, acknowledges, READ responses. Runs
  * in softirq under rq.lock, which is dropped while a list is handed down.
- * One acknowledgement answers a batch of requests. IBTA volume 1, 9.7.4,
+ * One acknowledge answers a batch of requests. IBTA volume 1, 9.7.4,
  * 9.7.5.
  */
 #include <linux/ip.h>
