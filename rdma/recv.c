@@ -32,9 +32,11 @@ static void leave(struct qrdma_rx *rx)
 
 	qrdma_count(qp->dev, QRDMA_CNT_RX_LISTS);
 	if (rx->side == SIDE_RQ) {
+		__acquire(&qp->rq.lock);
 		qrdma_rq_run(qp, &rx->nt);
 		spin_unlock(&qp->rq.lock);
 	} else if (rx->side == SIDE_SQ) {
+		__acquire(&qp->sq.lock);
 		qrdma_sq_run(qp, &rx->nt);
 		spin_unlock(&qp->sq.lock);
 	}
@@ -59,10 +61,14 @@ static void enter(struct qrdma_rx *rx, struct qrdma_qp *qp, int side)
 		leave(rx);
 	rx->qp = qp;
 	rx->side = side;
-	if (side == SIDE_RQ)
+	/* For sparse: leave() has the lock from here. */
+	if (side == SIDE_RQ) {
 		spin_lock(&qp->rq.lock);
-	else
+		__release(&qp->rq.lock);
+	} else {
 		spin_lock(&qp->sq.lock);
+		__release(&qp->sq.lock);
+	}
 }
 
 /* Headers, lengths and opcode; all that can be said without a QP. */

@@ -431,6 +431,7 @@ static void tell_drained(struct qrdma_qp *qp, struct qrdma_notify *nt)
 }
 
 void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
+	__must_hold(&qp->sq.lock)
 {
 	struct qrdma_sq *sq = &qp->sq;
 	struct qrdma_tx tx = {};

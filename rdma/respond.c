@@ -449,6 +449,7 @@ static void fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
 }
 
 void qrdma_rq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
+	__must_hold(&qp->rq.lock)
 {
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_tx tx = {};
