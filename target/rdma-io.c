@@ -158,7 +158,8 @@ static bool map_many_runs(struct qtgt_rdma_rsp *rsp)
 	struct qtgt_req *req = &rsp->req;
 	int n;
 
-	rsp->order = min(small_order(), (unsigned int)get_order(req->sgl.len));
+	rsp->order = min_t(unsigned int, small_order(),
+			   get_order(req->sgl.len));
 	req->sg = alloc_runs(req->sgl.len, rsp->order, &req->sg_cnt);
 	if (!req->sg)
 		return false;
