@@ -23,6 +23,7 @@
 #include <rdma/rdma_netlink.h>
 #include <quarry/rdma.h>
 #include "net.h"
+#include "path.h"
 
 /*
  * Protects the list of devices (readers of the path use RCU) and the fields

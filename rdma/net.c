@@ -28,22 +28,6 @@ static unsigned int net_id __read_mostly;
 /* Protects struct qrdma_net of all namespaces. */
 static DEFINE_MUTEX(net_mutex);
 
-/* The owner of a packet's destination counts what is not worth a look. */
-static void count_malformed(struct net *net, const void *ip, u8 family)
-{
-	struct qrdma_dev *dev;
-	union ib_gid gid;
-
-	if (family == AF_INET)
-		ipv6_addr_set_v4mapped(((const struct iphdr *)ip)->daddr,
-				       (struct in6_addr *)&gid);
-	else
-		memcpy(&gid, &((const struct ipv6hdr *)ip)->daddr, sizeof(gid));
-	dev = qrdma_dev_find_by_gid(net, &gid);
-	if (dev)
-		qrdma_count(dev, QRDMA_CNT_RX_MALFORMED);
-}
-
 /* One packet, whose IP header is at @ip and UDP header at @udp_off. */
 static void rx_one(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 		   u8 family, const struct udphdr *uh, int udp_off, u32 udp_len)
@@ -52,7 +36,7 @@ static void rx_one(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 
 	if (unlikely(udp_len < sizeof(*uh) + sizeof(struct qrdma_bth) +
 			       QRDMA_ICRC_SIZE || len & 3)) {
-		count_malformed(rx->net, ip, family);
+		qrdma_rx_drop(rx->net, ip, family, QRDMA_CNT_RX_MALFORMED);
 		return;
 	}
 	qrdma_rx_packet(rx, skb, ip, family, uh->source, udp_off + sizeof(*uh),
@@ -101,7 +85,8 @@ static void rx_single(struct qrdma_rx *rx, struct sk_buff *skb, u8 family,
 					       IPPROTO_UDP,
 					       family == AF_INET ? NFPROTO_IPV4 :
 								   NFPROTO_IPV6)))) {
-		count_malformed(rx->net, skb_network_header(skb), family);
+		qrdma_rx_drop(rx->net, skb_network_header(skb), family,
+			      QRDMA_CNT_RX_MALFORMED);
 		return;
 	}
 	rx_one(rx, skb, skb_network_header(skb), family, uh, udp_off, udp_len);

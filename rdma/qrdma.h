@@ -37,7 +37,7 @@ struct qrdma_qp;
 #define QRDMA_MAX_FR_PAGES	512
 #define QRDMA_MAX_MSG		(1U << 31)
 #define QRDMA_PKEY_TBL_LEN	1
-#define QRDMA_GID_TBL_LEN	1024
+#define QRDMA_GID_TBL_LEN	256
 /* The key that names all kernel memory to local work requests. */
 #define QRDMA_LOCAL_DMA_LKEY	0
 
@@ -222,12 +222,6 @@ struct qrdma_rwqe {
 	struct ib_sge	sge[];
 };
 
-/* A place in a scatter list. */
-struct qrdma_cursor {
-	u32	idx;	/* entry */
-	u32	off;	/* bytes into it */
-};
-
 /**
  * struct qrdma_rring - a queue of receive work requests
  * @lock: protects @head and the entries from @tail to it; any context
@@ -250,13 +244,26 @@ struct qrdma_rring {
  * @post_lock: protects @head and the entries behind it; any context
  * @head: posted; free running, written under @post_lock
  * @lock: protects all that follows; bottom halves off
- * @tail: oldest work request that is not completed
+ * @tail: oldest work request that is not completed; read without the lock
  * @cur: work request that is sent next
  * @cur_pkt: its packet that is sent next
- * @running: somebody is sending; he will see what is new
+ * @fresh: the first work request that was never sent
  * @psn: of the next packet to be sent
  * @una: oldest PSN that is not acknowledged
  * @max_psn: the first PSN never sent
+ * @rd_atomic: READs and atomics that are sent and not answered
+ * @max_rd_atomic: limit of that
+ * @running: somebody is sending; he will see what is new
+ * @probing: a timer expired: one packet only until the peer answers
+ * @rnr_wait: the peer has no receive posted; the timer ends the wait
+ * @rewound: sending was taken up again at @una, and no answer came since
+ * @timer_on: the timer is running
+ * @timer_una: @una when it was started
+ * @rtt_psn: the packet whose answer ends a measurement of the round trip
+ * @rtt_start: its start in ns; 0 where none is under way
+ * @srtt: smoothed round-trip time in ns, 0 where unknown
+ * @backoff: time-outs without an answer in between
+ * @stall_start: ns; the peer's silence counts from here
  */
 struct qrdma_sq {
 	spinlock_t		post_lock;
@@ -273,28 +280,30 @@ struct qrdma_sq {
 	u32			tail;
 	u32			cur;
 	u32			cur_pkt;
+	u32			fresh;
 	u32			psn;
 	u32			una;
 	u32			max_psn;
-	u32			unacked_wqes;
-	u32			rd_atomic;	/* reads and atomics on the wire */
-	u32			read_psn;	/* next expected of the oldest read */
-	struct qrdma_cursor	read_cur;	/* where its payload goes */
-	u32			read_off;
+	u32			rd_atomic;
+	u32			max_rd_atomic;
 	u16			ip_id;
+	u8			retry_cnt;
+	u8			rnr_retry;
 	u8			retries_left;
 	u8			rnr_left;
+	u8			timeout;
 	bool			running;
-	bool			probing;	/* one packet at a time until an answer */
+	bool			probing;
 	bool			rnr_wait;
-	bool			read_gap;	/* gap seen, read asked for again */
-	bool			drained_told;
+	bool			rewound;
+	bool			sqd_told;
+	bool			timer_on;
+	u32			timer_una;
 	u32			rtt_psn;
-	u64			rtt_start;	/* ns; 0: no measurement under way */
-	u32			srtt_us;
 	u32			backoff;
-	u64			progress;	/* ns, when the peer last answered */
-	u64			expiry;		/* ns, when the timer's work is due */
+	u64			rtt_start;
+	u64			srtt;
+	u64			stall_start;
 };
 
 /* A READ or atomic that is answered, or may have to be answered again. */
@@ -329,15 +338,17 @@ struct qrdma_rq {
 	u32			flags;		/* QRDMA_OP_* of the open message, or 0 */
 	bool			running;
 	bool			nak_sent;	/* for the gap at @psn */
-	bool			rnr_sent;
+	bool			rnr_sent;	/* for the request at @psn */
+	bool			established;	/* the first request was seen */
 	bool			ack_owed;
 	u8			ack_syndrome;
+	u8			min_rnr_timer;
 	u32			ack_psn;
+	u32			access;		/* qp_access_flags */
 	u16			ip_id;
 
 	/* the open message */
 	struct qrdma_rwqe	*wqe;
-	struct qrdma_cursor	cur;
 	u32			done;		/* payload bytes placed */
 	u64			va;
 	u32			rkey;
@@ -346,6 +357,7 @@ struct qrdma_rq {
 	/* READs and atomics: answers [out_tail, out_head) are still to be sent */
 	struct qrdma_rres	*res;
 	u32			res_mask;
+	u32			max_dest_rd;
 	u32			res_head;
 	u32			out_tail;
 };
@@ -400,17 +412,27 @@ struct qrdma_tx {
 	u32		count;
 };
 
-/* A batch of received packets, see recv.c. */
-struct qrdma_rx {
-	struct net	*net;
-	struct qrdma_qp	*qp;
-	int		side;
+/* Who is to be told once the QP's lock is dropped: QRDMA_NT_*. */
+struct qrdma_notify {
+	u32 flags;
 };
 
-/* Who is to be told once the QP's lock is dropped. */
-struct qrdma_notify {
-	bool send;
-	bool recv;
+#define QRDMA_NT_SEND_CQ	BIT(0)	/* call the send queue's handler */
+#define QRDMA_NT_RECV_CQ	BIT(1)
+#define QRDMA_NT_SEND_CQ_ERR	BIT(2)	/* the queue overflowed */
+#define QRDMA_NT_RECV_CQ_ERR	BIT(3)
+#define QRDMA_NT_COMM_EST	BIT(4)	/* asynchronous events of the QP */
+#define QRDMA_NT_SQ_DRAINED	BIT(5)
+#define QRDMA_NT_QP_FATAL	BIT(6)
+#define QRDMA_NT_QP_REQ_ERR	BIT(7)
+#define QRDMA_NT_QP_ACCESS_ERR	BIT(8)
+
+/* A batch of received packets, see recv.c. */
+struct qrdma_rx {
+	struct net		*net;
+	struct qrdma_qp		*qp;	/* of the run, or NULL */
+	int			side;
+	struct qrdma_notify	nt;
 };
 
 static inline struct qrdma_dev *to_qdev(struct ib_device *ibdev)
@@ -463,14 +485,20 @@ void qrdma_dev_exit(void);
  */
 struct qrdma_dev *qrdma_dev_find_by_gid(struct net *net, const union ib_gid *gid);
 
-/* The operations, each set in the file of its name. */
-extern const struct ib_device_ops qrdma_qp_ops;
-extern const struct ib_device_ops qrdma_cq_ops;
-extern const struct ib_device_ops qrdma_mr_ops;
-
 /* verbs.c: everything that is not QP, CQ or MR */
 extern const struct ib_device_ops qrdma_dev_ops;
 int qrdma_av_from_attr(const struct rdma_ah_attr *attr, struct qrdma_av *av);
+/* The UDP source port of a connection: from its flow label, or hashed. */
+static inline __be16 qrdma_sport(const struct rdma_ah_attr *attr, u32 lqpn,
+				 u32 rqpn)
+{
+	u32 fl = attr->grh.flow_label;
+
+	if (!fl)
+		fl = rdma_calc_flow_label(lqpn, rqpn);
+	return cpu_to_be16(rdma_flow_label_to_udp_sport(fl));
+}
+
 void qrdma_av_to_attr(const struct qrdma_av *av, struct rdma_ah_attr *attr);
 
 /* stats.c */
@@ -566,5 +594,8 @@ void qrdma_rx_begin(struct qrdma_rx *rx, struct net *net);
 void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 		     u8 family, __be16 sport, u32 bth_off, u32 len);
 void qrdma_rx_end(struct qrdma_rx *rx);
+/* Count a packet that came to no QP, for the device that has its address. */
+void qrdma_rx_drop(struct net *net, const void *ip, u8 family,
+		   enum qrdma_counter counter);
 
 #endif
