@@ -530,11 +530,6 @@ void qrdma_dev_exit(void);
  */
 struct qrdma_dev *qrdma_dev_find_by_gid(struct net *net, const union ib_gid *gid);
 
-/* The operations, each set in the file of its name. */
-extern const struct ib_device_ops qrdma_qp_ops;
-extern const struct ib_device_ops qrdma_cq_ops;
-extern const struct ib_device_ops qrdma_mr_ops;
-
 /* verbs.c: everything that is not QP, CQ or MR */
 extern const struct ib_device_ops qrdma_dev_ops;
 int qrdma_av_from_attr(const struct rdma_ah_attr *attr, struct qrdma_av *av);
