@@ -23,7 +23,7 @@ peer() {
 	text=${*:-$(cat)}
 	base=/results/$other/requests/$BASHPID-$RANDOM
 	printf '%s\n' 'cd /tree' "source tests/common/all.sh" \
-		"${TEST_FILE:+source $TEST_FILE}" "$text" >"$base.new"
+		"${TEST_FILE:+source $TEST_FILE; unset -f test}" "$text" >"$base.new"
 	mv "$base.new" "$base.req"
 	peer_wait "$base" "/results/$other/gone"
 }
@@ -33,7 +33,7 @@ peer_wait() {
 	exec {idle}<> <(:)
 	until [[ -e $base.rc ]]; do
 		[[ ! -e $gone ]] || { echo "peer: the other VM is gone" >&2; return 125; }
-		read -rt 0.05 -u "$idle"
+		read -rt 0.05 -u "$idle" || :
 	done
 	exec {idle}>&-
 	cat "$base.out"
@@ -45,6 +45,6 @@ serve_peer() {
 	local idle
 	exec {idle}<> <(:)
 	until [[ -e /results/a/status || -e /results/a/gone ]]; do
-		read -rt 0.1 -u "$idle"
+		read -rt 0.1 -u "$idle" || :
 	done
 }
