@@ -190,6 +190,9 @@ static void wr_failed(struct ib_cq *cq, struct ib_wc *wc, const char *what)
 
 	if (qhost_failed(queue->ctrl))
 		return;
+	/* Before it is live, the CM knows better what is wrong. */
+	if (wc->status == IB_WC_WR_FLUSH_ERR && !qhost_queue_live(queue))
+		return;
 	snprintf(why, sizeof(why), "queue %u: %s: %s", queue->qid, what,
 		 ib_wc_status_msg(wc->status));
 	qhost_ctrl_fail(queue->ctrl, why);
