@@ -12,3 +12,26 @@ install: modules
 
 clean:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) clean
+
+check:
+	tests/check $(T)
+
+demo:
+	tests/demo
+
+bench:
+	tests/bench
+
+lint:
+	tests/lint/run
+
+help:
+	@echo 'make                  quarry.ko for the running kernel, or KDIR=path/of/its/build'
+	@echo 'make install          and install it'
+	@echo 'make clean            remove what was built'
+	@echo 'make demo             see it work: a block device over RDMA, in a VM'
+	@echo 'make check            the whole test suite, in VMs; sets itself up (root, Debian)'
+	@echo 'make check T=rdma     one group; T="rdma/003 host" some of it'
+	@echo 'make check KERNEL=7.3 with the newest kernel of Debian backports (default 6.12)'
+	@echo 'make bench            measure: null_blk, NVMe over rxe, NVMe over TCP, Quarry'
+	@echo 'make lint             warnings, sparse, checkpatch, kernel-doc, shellcheck, layers'

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Namespaces, wires, and what happens on them.
+
+# ns_pair A B: two namespaces joined by veth.
+#
+#   +----- A -----+           +----- B -----+
+#   | eth0        |===========| eth0        |
+#   | 10.1.0.1/24 |  MTU 4200 | 10.1.0.2/24 |
+#   | fd01::1/64  |           | fd01::2/64  |
+#   +-------------+           +-------------+
+ns_pair() {
+	local ns number=0
+	modprobe veth
+	for ns in "$1" "$2"; do
+		ip netns add "$ns"
+		defer ip netns del "$ns"
+	done
+	ip -n "$1" link add eth0 type veth peer name eth0 netns "$2"
+	for ns in "$1" "$2"; do
+		number=$((number + 1))
+		ip -n "$ns" link set lo up
+		ip -n "$ns" link set eth0 mtu 4200 up
+		ip -n "$ns" addr add 10.1.0.$number/24 dev eth0
+		ip -n "$ns" addr add fd01::$number/64 dev eth0 nodad
+	done
+}
+
+in_ns() { ip netns exec "$@"; }
+
+# veth_pair A B: the same without namespaces, for what lives in the first one.
+veth_pair() {
+	modprobe veth
+	ip link add "$1" mtu 4200 type veth peer name "$2" mtu 4200
+	defer ip link del "$1"
+	ip link set "$1" up
+	ip link set "$2" up
+}
+
+# netem DEV WHAT..., e.g. netem eth0 loss 1%. A list of packets is one packet
+# to netem, so lists are switched off: a loss must be the loss of one.
+netem() {
+	local dev=$1
+	shift
+	modprobe sch_netem
+	ethtool -K "$dev" tx-gso-list off tx-udp-segmentation off gso off >/dev/null 2>&1 || :
+	tc qdisc replace dev "$dev" root netem limit 10000 "$@"
+	defer end_netem "$dev"
+}
+
+# ns_netem NS DEV WHAT...
+ns_netem() {
+	local ns=$1 dev=$2
+	shift 2
+	modprobe sch_netem
+	in_ns "$ns" ethtool -K "$dev" tx-gso-list off tx-udp-segmentation off gso off >/dev/null 2>&1 || :
+	tc -n "$ns" qdisc replace dev "$dev" root netem limit 10000 "$@"
+}
+
+end_netem() {
+	tc qdisc del dev "$1" root 2>/dev/null || :
+	ethtool -K "$1" gso on >/dev/null 2>&1 || :
+}

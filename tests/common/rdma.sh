@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# RDMA devices: ours, and the stock kernel's to compare with.
+
+# rdma_device TYPE NAME NETDEV: TYPE is quarry, rxe or siw.
+rdma_device() {
+	local type=$1 name=$2 netdev=$3
+	case $type in
+	quarry) load_quarry ;;
+	rxe) modprobe rdma_rxe ;;
+	*) modprobe "$type" ;;
+	esac
+	rdma link add "$name" type "$type" netdev "$netdev"
+	defer del_rdma_device "$name"
+	wait_for 5 rdma_ready "$name"
+}
+
+# A test may have removed it already.
+del_rdma_device() {
+	[[ ! -e /sys/class/infiniband/$1 ]] || rdma link delete "$1"
+}
+
+# Active, and its first address known.
+rdma_ready() {
+	[[ $(</sys/class/infiniband/"$1"/ports/1/state) == *ACTIVE* ]] &&
+		cat /sys/class/infiniband/"$1"/ports/1/gid_attrs/ndevs/0 &>/dev/null
+}
+
+# rdma_counter NAME COUNTER: one hardware counter of port 1.
+rdma_counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# What must be the same after a test as before it, and what must not have been
+# said in the kernel's log meanwhile.
+
+state_dir=/run/quarry-state
+
+# What the kernel says when something is wrong with it.
+alarms='WARNING: |BUG: |BUG at |INFO: possible|INFO: task .* blocked|possible recursive locking'
+alarms+='|general protection|Oops|KASAN|UBSAN|KFENCE|KCSAN|ODEBUG|refcount_t:|Call Trace:'
+alarms+='|kmemleak: [0-9]+ new|detected stalls|soft lockup|hard LOCKUP|corruption'
+alarms+='|objects remaining|still has objects|bad unlock balance|suspicious RCU|Workqueue leaked|scheduling while atomic'
+
+list_rdma() {
+	rdma link show 2>/dev/null | awk '{ print "rdma", $2 }'
+	rdma resource show 2>/dev/null | sed 's/^[0-9]*: /resource /'
+}
+
+# Who holds a module, less the modules that depend on it.
+list_modules() {
+	awk '$1 ~ /quarry|rdma|^siw|^ib_|^iw_|^nvme|^null_blk|^brd|^loop/ {
+		holders = $4 == "-" ? 0 : gsub(",", ",", $4)
+		if ($3 - holders > 0) print "module", $1, "held by", $3 - holders
+	}' /proc/modules
+}
+
+list_things() {
+	list_rdma
+	list_modules
+	ip netns list | awk '{ print "namespace", $1 }'
+	find /sys/kernel/config/{quarry,nvmet,nullb}/ -mindepth 2 -maxdepth 2 -type d 2>/dev/null |
+		grep -v '/discovery' | sed 's/^/configfs /' || :
+	find /dev -maxdepth 1 \( -name 'quarry*' -o -name 'nvme[0-9]*' \) -printf 'device %f\n'
+	awk '$2 ~ "^/dev/quarry|^/dev/nvme" { print "mount", $2 }' /proc/mounts
+}
+
+snapshot() { list_things | sort >"$state_dir/$1"; }
+
+state_begin() {
+	mkdir -p "$state_dir"
+	[[ ! -e /sys/kernel/debug/kmemleak ]] || echo clear >/sys/kernel/debug/kmemleak
+	snapshot before
+	echo "quarry check: begin $1" >/dev/kmsg
+}
+
+# Some things end a little after the command that ends them has returned.
+same_as_before() {
+	snapshot after
+	cmp -s "$state_dir/before" "$state_dir/after"
+}
+
+find_leaks() {
+	[[ -e /sys/kernel/debug/kmemleak ]] || return 0
+	echo scan >/sys/kernel/debug/kmemleak
+	pause 5
+	echo scan >/sys/kernel/debug/kmemleak
+	cat /sys/kernel/debug/kmemleak >>"$1"
+	[[ ! -s /sys/kernel/debug/kmemleak ]] || echo "kmemleak: $(grep -c '^unreferenced' "$1") objects"
+}
+
+remove_quarry() {
+	[[ -d /sys/module/quarry ]] || return 0
+	rmmod quarry || echo "quarry.ko cannot be removed after the test"
+}
+
+# state_end NAME LOG [ALLOWED]: print what is wrong, a line each; nothing when
+# all is well. ALLOWED: a pattern of lines of the kernel's log that may appear.
+state_end() {
+	local name=$1 log=$2 allowed=${3:-}
+	if ! wait_for 10 same_as_before >/dev/null; then
+		diff "$state_dir/before" "$state_dir/after" |
+			sed -n 's/^> /left behind: /p; s/^< /gone: /p'
+	else
+		remove_quarry
+	fi
+	find_leaks "$log.kmemleak"
+	dmesg | awk -v mark="quarry check: begin $name" 'on { print } index($0, mark) { on = 1 }' >"$log"
+	grep -E "$alarms" "$log" | grep -vE "${allowed:-^$}" | head -5 | sed 's/^/kernel log: /' || :
+}
