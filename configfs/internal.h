@@ -13,4 +13,29 @@ void qcfs_devices_add(struct config_group *root);
 void qcfs_target_add(struct config_group *root);
 void qcfs_connections_add(struct config_group *root);
 
+/* The target's parts; target.c puts them together. */
+struct qtgt_host;
+struct qtgt_subsys;
+
+extern struct config_group qcfs_subsystems;
+
+void qcfs_hosts_init(struct config_group *hosts);
+void qcfs_subsystems_init(struct config_group *subsystems);
+void qcfs_ports_init(struct config_group *ports);
+
+/* namespaces/ below a subsystem: @namespaces is a member of its object. */
+struct qcfs_namespaces {
+	struct config_group	group;
+	struct qtgt_subsys	*subsys;
+};
+
+void qcfs_namespaces_init(struct qcfs_namespaces *namespaces);
+
+/* What a link points to; NULL where it is something else. */
+struct qtgt_host *qcfs_item_host(struct config_item *item);
+struct qtgt_subsys *qcfs_item_subsys(struct config_item *item);
+
+/* A line without its end in @buf; -EINVAL where it is empty or too long. */
+int qcfs_get_line(const char *page, char *buf, size_t size);
+
 #endif

@@ -1,12 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Set-up of target/. */
-#include <quarry/target.h>
+/*
+ * Set-up of the target, and its mirror. Process context.
+ */
+#define pr_fmt(fmt) "quarry: " fmt
+
+#include "compat.h"
+#include "internal.h"
+
+struct workqueue_struct *qtgt_wq;
+struct workqueue_struct *qtgt_io_wq;
 
 int qtgt_init(void)
 {
+	int err = -ENOMEM;
+
+	qtgt_wq = alloc_workqueue("quarry_target", WQ_MEM_RECLAIM | WQ_UNBOUND,
+				  0);
+	if (!qtgt_wq)
+		return err;
+	qtgt_io_wq = alloc_workqueue("quarry_target_io",
+				     WQ_MEM_RECLAIM | WQ_HIGHPRI |
+				     QUARRY_WQ_PERCPU, 0);
+	if (!qtgt_io_wq)
+		goto err_destroy_wq;
+	err = qtgt_discovery_init();
+	if (err)
+		goto err_destroy_io_wq;
 	return 0;
+
+err_destroy_io_wq:
+	destroy_workqueue(qtgt_io_wq);
+err_destroy_wq:
+	destroy_workqueue(qtgt_wq);
+	return err;
 }
 
 void qtgt_exit(void)
 {
+	/*
+	 * No port is left. Queues that were told to go may still be going:
+	 * each ends in one work, and its controller with the last of them.
+	 */
+	flush_workqueue(qtgt_wq);
+	qtgt_discovery_exit();
+	destroy_workqueue(qtgt_io_wq);
+	destroy_workqueue(qtgt_wq);
+	qtgt_buf_drain();
 }

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The completer: what the peer's answers mean for the work requests that
+ * wait for them. Runs in softirq under sq.lock. IBTA volume 1, 9.7.5 and
+ * 9.7.6.
+ */
+#include <linux/unaligned.h>
+#include "path.h"
+
+static const u8 wc_opcodes[] = {
+	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
+	[IB_WR_RDMA_WRITE_WITH_IMM] = IB_WC_RDMA_WRITE,
+	[IB_WR_SEND] = IB_WC_SEND,
+	[IB_WR_SEND_WITH_IMM] = IB_WC_SEND,
+	[IB_WR_SEND_WITH_INV] = IB_WC_SEND,
+	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
+	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+	[IB_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
+	[IB_WR_REG_MR] = IB_WC_REG_MR,
+};
+
+void qrdma_sq_complete(struct qrdma_qp *qp, enum ib_wc_status status,
+		       struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	struct qrdma_swqe *wqe = qrdma_swqe(sq, sq->tail);
+	struct ib_wc wc;
+	bool tell;
+
+	lockdep_assert_held(&sq->lock);
+	if ((s32)(sq->fresh - sq->tail) > 0 &&
+	    qrdma_is_read_or_atomic(wqe->opcode)) {
+		sq->rd_atomic--;
+		sq->read_psns -= qrdma_psn_diff(wqe->last_psn, wqe->first_psn);
+	}
+	tell = status != IB_WC_SUCCESS || sq->sig_all ||
+	       (wqe->send_flags & IB_SEND_SIGNALED);
+	if (tell) {
+		memset(&wc, 0, sizeof(wc));
+		wc.wr_id = wqe->wr_id;
+		wc.status = status;
+		wc.opcode = wc_opcodes[wqe->opcode];
+		wc.byte_len = wqe->length;
+		wc.qp = &qp->ibqp;
+	}
+	if (sq->cur == sq->tail) {
+		sq->cur++;
+		sq->cur_pkt = 0;
+	}
+	/* The slot is free before its owner can hear of it. */
+	smp_store_release(&sq->tail, sq->tail + 1);
+	if (tell && !qrdma_cq_post(qp->send_cq, &wc, status != IB_WC_SUCCESS,
+				   nt, true))
+		qrdma_qp_fail(qp);
+}
+
+void qrdma_sq_reap(struct qrdma_qp *qp, struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	while (sq->tail != sq->fresh) {
+		struct qrdma_swqe *wqe = qrdma_swqe(sq, sq->tail);
+
+		if (!qrdma_is_local(wqe->opcode) || wqe->status)
+			break;
+		qrdma_sq_complete(qp, IB_WC_SUCCESS, nt);
+	}
+}
+
+void qrdma_sq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	/* pairs with the release in qrdma_post_send() */
+	while (sq->tail != smp_load_acquire(&sq->head)) {
+		struct qrdma_swqe *wqe = qrdma_swqe(sq, sq->tail);
+
+		qrdma_sq_complete(qp, wqe->status ?: IB_WC_WR_FLUSH_ERR, nt);
+	}
+	sq->cur = sq->tail;
+	sq->fresh = sq->tail;
+	sq->cur_pkt = 0;
+	sq->una = sq->max_psn;
+	sq->psn = sq->max_psn;
+}
+
+/* The work request that the peer complains of ends in error, and the QP. */
+static void fail_oldest(struct qrdma_qp *qp, enum ib_wc_status status,
+			struct qrdma_notify *nt)
+{
+	if (qp->sq.tail != qp->sq.fresh)
+		qrdma_sq_complete(qp, status, nt);
+	qrdma_qp_fail(qp);
+}
+
+static void measure_rtt(struct qrdma_sq *sq)
+{
+	u64 rtt;
+
+	if (!sq->rtt_start || qrdma_psn_diff(sq->una, sq->rtt_psn) <= 0)
+		return;
+	rtt = ktime_get_ns() - sq->rtt_start;
+	sq->rtt_start = 0;
+	sq->srtt = sq->srtt ? (7 * sq->srtt + rtt) / 8 : rtt;
+}
+
+/* The peer answered something new. */
+static void progress(struct qrdma_qp *qp)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	sq->retries_left = sq->retry_cnt;
+	sq->rnr_left = sq->rnr_retry;
+	sq->backoff = 0;
+	sq->probing = false;
+	sq->rewound = false;
+	measure_rtt(sq);
+	/* The answer jumps over what was about to be sent again. */
+	if (qrdma_psn_diff(sq->psn, sq->una) < 0) {
+		sq->psn = sq->una;
+		qrdma_sq_seek(qp);
+	}
+}
+
+/*
+ * Everything up to @psn has arrived. A READ or atomic in between whose answer
+ * is missing was answered, but the answer is lost: ask again (9.7.5.1.3).
+ */
+static void ack_through(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	u32 una = sq->una;
+	bool missing = false;
+
+	while (sq->tail != sq->fresh) {
+		struct qrdma_swqe *wqe = qrdma_swqe(sq, sq->tail);
+
+		if (qrdma_is_local(wqe->opcode)) {
+			if (wqe->status)
+				break;
+			qrdma_sq_complete(qp, IB_WC_SUCCESS, nt);
+			continue;
+		}
+		if (qrdma_psn_diff(psn, wqe->first_psn) < 0)
+			break;
+		if (qrdma_is_read_or_atomic(wqe->opcode)) {
+			missing = true;
+			break;
+		}
+		if (qrdma_psn_diff(psn, wqe->last_psn) < 0) {
+			sq->una = qrdma_psn_add(psn, 1);
+			break;
+		}
+		sq->una = qrdma_psn_add(wqe->last_psn, 1);
+		qrdma_sq_complete(qp, IB_WC_SUCCESS, nt);
+	}
+	if (qrdma_psn_diff(sq->una, una) > 0)
+		progress(qp);
+	else
+		sq->una = una;
+	if (missing && !sq->rewound) {
+		qrdma_count(qp->dev, QRDMA_CNT_IMPLIED_NAK_SEQ_ERR);
+		qrdma_sq_rewind(qp);
+	}
+}
+
+static void rnr_nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	if (sq->rnr_wait)
+		return; /* a second answer to the same packet */
+	if (sq->rnr_retry != 7) { /* 7: for ever */
+		if (!sq->rnr_left) {
+			qrdma_count(qp->dev, QRDMA_CNT_RNR_NAK_RETRY_ERR);
+			fail_oldest(qp, IB_WC_RNR_RETRY_EXC_ERR, nt);
+			return;
+		}
+		sq->rnr_left--;
+	}
+	qrdma_sq_rewind(qp);
+	qrdma_timer_rnr(qp, code);
+}
+
+static void sequence_nak(struct qrdma_qp *qp, struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	qrdma_count(qp->dev, QRDMA_CNT_PACKET_SEQ_ERR);
+	if (sq->rewound) {
+		if (!sq->retries_left) {
+			qrdma_count(qp->dev, QRDMA_CNT_RETRY_EXCEEDED);
+			fail_oldest(qp, IB_WC_RETRY_EXC_ERR, nt);
+			return;
+		}
+		sq->retries_left--;
+	}
+	sq->probing = false;
+	qrdma_sq_rewind(qp);
+}
+
+static void nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
+{
+	switch (code) {
+	case QRDMA_NAK_PSN_SEQ:
+		sequence_nak(qp, nt);
+		break;
+	case QRDMA_NAK_INV_REQ:
+		fail_oldest(qp, IB_WC_REM_INV_REQ_ERR, nt);
+		break;
+	case QRDMA_NAK_REM_ACC:
+		qrdma_count(qp->dev, QRDMA_CNT_REQ_REMOTE_ACCESS_ERRORS);
+		fail_oldest(qp, IB_WC_REM_ACCESS_ERR, nt);
+		break;
+	case QRDMA_NAK_REM_OP:
+		fail_oldest(qp, IB_WC_REM_OP_ERR, nt);
+		break;
+	}
+}
+
+static void acknowledge(struct qrdma_qp *qp, u32 psn, u8 syndrome,
+			struct qrdma_notify *nt)
+{
+	u8 kind = syndrome & QRDMA_AETH_KIND;
+
+	if (kind == QRDMA_AETH_ACK) {
+		ack_through(qp, psn, nt);
+		return;
+	}
+	/* The complaint is about @psn: all before it has arrived. */
+	ack_through(qp, qrdma_psn_add(psn, QRDMA_PSN_MASK), nt);
+	if (qp->sq.una != psn)
+		return;
+	if (kind == QRDMA_AETH_RNR)
+		rnr_nak(qp, syndrome & QRDMA_AETH_VALUE, nt);
+	else if (kind == QRDMA_AETH_NAK)
+		nak(qp, syndrome & QRDMA_AETH_VALUE, nt);
+}
+
+/*
+ * The READ or atomic that a response at @psn answers; NULL where it does not
+ * continue what came before.
+ */
+static struct qrdma_swqe *answered(struct qrdma_qp *qp, u32 psn,
+				   struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	struct qrdma_swqe *wqe;
+
+	if (psn != sq->una)
+		ack_through(qp, qrdma_psn_add(psn, QRDMA_PSN_MASK), nt);
+	qrdma_sq_reap(qp, nt);
+	if (sq->tail == sq->fresh || psn != sq->una)
+		return NULL;
+	wqe = qrdma_swqe(sq, sq->tail);
+	return qrdma_is_read_or_atomic(wqe->opcode) ? wqe : NULL;
+}
+
+/* One packet of the answer is in its place. */
+static void answer_done(struct qrdma_qp *qp, struct qrdma_swqe *wqe, u32 psn,
+			struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	sq->una = qrdma_psn_add(psn, 1);
+	if (psn == wqe->last_psn)
+		qrdma_sq_complete(qp, IB_WC_SUCCESS, nt);
+	progress(qp);
+	qrdma_sq_reap(qp, nt);
+}
+
+static void read_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+			  struct qrdma_notify *nt)
+{
+	struct qrdma_swqe *wqe = answered(qp, pkt->psn, nt);
+	bool last = pkt->op->flags & QRDMA_OP_END;
+	u32 off, want;
+
+	if (!wqe)
+		return;
+	if (wqe->opcode != IB_WR_RDMA_READ) {
+		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
+		return;
+	}
+	off = qrdma_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
+	want = min(qp->mtu, wqe->length - off);
+	if (pkt->payload != want || last != !qrdma_psn_diff(pkt->psn, wqe->last_psn)) {
+		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
+		return;
+	}
+	if (qrdma_copy_to_sges(qp->ibqp.pd, wqe->sge, wqe->num_sge, off,
+			       pkt->skb, pkt->payload_off, want)) {
+		fail_oldest(qp, IB_WC_LOC_PROT_ERR, nt);
+		return;
+	}
+	answer_done(qp, wqe, pkt->psn, nt);
+}
+
+static void atomic_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+			    struct qrdma_notify *nt)
+{
+	struct qrdma_swqe *wqe = answered(qp, pkt->psn, nt);
+	u64 orig;
+
+	if (!wqe)
+		return;
+	if (wqe->opcode == IB_WR_RDMA_READ) {
+		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
+		return;
+	}
+	orig = get_unaligned_be64(pkt->hdr + sizeof(struct qrdma_bth) +
+				  sizeof(struct qrdma_aeth));
+	if (qrdma_copy_buf_to_sges(qp->ibqp.pd, wqe->sge, wqe->num_sge, 0,
+				   &orig, sizeof(orig))) {
+		fail_oldest(qp, IB_WC_LOC_PROT_ERR, nt);
+		return;
+	}
+	answer_done(qp, wqe, pkt->psn, nt);
+}
+
+void qrdma_sq_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		       struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	/* Answered already, or never asked. */
+	if (qrdma_psn_diff(pkt->psn, sq->una) < 0 ||
+	    qrdma_psn_diff(pkt->psn, sq->max_psn) >= 0)
+		return;
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+		return;
+
+	if (pkt->op->flags & QRDMA_OP_ACK)
+		acknowledge(qp, pkt->psn, pkt->hdr[sizeof(struct qrdma_bth)],
+			    nt);
+	else if (pkt->op->flags & QRDMA_OP_READ)
+		read_response(qp, pkt, nt);
+	else
+		atomic_response(qp, pkt, nt);
+}

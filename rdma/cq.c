@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Completion queues: a ring of work completions, poll, notification.
+ * Completions are produced by the QPs' engines under their lock; the
+ * completion handler is called by the engine after it has dropped that lock,
+ * see qrdma_qp_notify(). A full ring puts the queue in error: no completion
+ * is dropped in silence (IBTA volume 1, 11.6.3.2: CQ error).
+ */
+#define pr_fmt(fmt) "quarry: " fmt
+
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include "path.h"
+
+static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		     struct uverbs_attr_bundle *attrs)
+{
+	struct qrdma_cq *cq = to_qcq(ibcq);
+
+	if (attr->flags)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > QRDMA_MAX_CQE)
+		return -EINVAL;
+
+	spin_lock_init(&cq->lock);
+	cq->size = roundup_pow_of_two(attr->cqe);
+	cq->ring = kvcalloc(cq->size, sizeof(*cq->ring), GFP_KERNEL);
+	if (!cq->ring)
+		return -ENOMEM;
+	ibcq->cqe = cq->size;
+	return 0;
+}
+
+/* No QP is attached any more: the core counts them. */
+static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	kvfree(to_qcq(ibcq)->ring);
+	return 0;
+}
+
+static int poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
+{
+	struct qrdma_cq *cq = to_qcq(ibcq);
+	unsigned long flags;
+	int n = 0;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	while (n < num && cq->tail != cq->head)
+		wc[n++] = cq->ring[cq->tail++ & (cq->size - 1)];
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return n;
+}
+
+static int req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	struct qrdma_cq *cq = to_qcq(ibcq);
+	unsigned long irqflags;
+	int missed;
+
+	spin_lock_irqsave(&cq->lock, irqflags);
+	/* Armed for any completion is not weakened to solicited only. */
+	if (cq->notify != IB_CQ_NEXT_COMP)
+		cq->notify = flags & IB_CQ_SOLICITED_MASK;
+	missed = (flags & IB_CQ_REPORT_MISSED_EVENTS) && cq->tail != cq->head;
+	spin_unlock_irqrestore(&cq->lock, irqflags);
+	return missed;
+}
+
+bool qrdma_cq_post(struct qrdma_cq *cq, const struct ib_wc *wc, bool solicited,
+		   struct qrdma_notify *nt, bool send)
+{
+	unsigned long flags;
+	bool ok = true;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (likely(cq->head - cq->tail < cq->size && !cq->overflowed)) {
+		cq->ring[cq->head++ & (cq->size - 1)] = *wc;
+	} else {
+		ok = false;
+		if (!cq->overflowed)
+			nt->flags |= send ? QRDMA_NT_SEND_CQ_ERR :
+					    QRDMA_NT_RECV_CQ_ERR;
+		cq->overflowed = true;
+	}
+	if (cq->notify == IB_CQ_NEXT_COMP ||
+	    (cq->notify == IB_CQ_SOLICITED && solicited)) {
+		cq->notify = 0;
+		nt->flags |= send ? QRDMA_NT_SEND_CQ : QRDMA_NT_RECV_CQ;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ok;
+}
+
+void qrdma_cq_overflow(struct qrdma_cq *cq)
+{
+	struct ib_event ev = {
+		.device = cq->ibcq.device,
+		.element.cq = &cq->ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	pr_err_ratelimited("%s: a completion queue of %u entries overflowed\n",
+			   dev_name(&cq->ibcq.device->dev), cq->size);
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&ev, cq->ibcq.cq_context);
+}
+
+const struct ib_device_ops qrdma_cq_ops = {
+	.create_cq = create_cq,
+	.destroy_cq = destroy_cq,
+	.poll_cq = poll_cq,
+	.req_notify_cq = req_notify_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_cq, qrdma_cq, ibcq),
+};

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a request that came in order does: place a SEND, a WRITE, start a
+ * READ, carry out an atomic. Runs in softirq under rq.lock. IBTA volume 1,
+ * 9.4 and 9.7.4.
+ */
+#include <linux/atomic.h>
+#include <linux/unaligned.h>
+#include "path.h"
+
+struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp)
+{
+	struct qrdma_rring *ring = &qp->rq.ring;
+
+	/* pairs with the release in take_recv() */
+	if (ring->tail == smp_load_acquire(&ring->head))
+		return NULL;
+	return qrdma_rwqe(ring, ring->tail);
+}
+
+void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
+		       struct qrdma_notify *nt)
+{
+	struct qrdma_rring *ring = &qp->rq.ring;
+
+	lockdep_assert_held(&qp->rq.lock);
+	wc->wr_id = qrdma_rwqe(ring, ring->tail)->wr_id;
+	wc->qp = &qp->ibqp;
+	wc->port_num = 1;
+	qp->rq.wqe = NULL;
+	/* The slot is free before its owner can hear of it. */
+	smp_store_release(&ring->tail, ring->tail + 1);
+	if (!qrdma_cq_post(qp->recv_cq, wc, solicited, nt, false))
+		qrdma_qp_fail(qp);
+}
+
+struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_rres *res;
+
+	/* What is answered once more does not count against the peer. */
+	if (rq->res_head - rq->out_tail - rq->dups >= rq->max_dest_rd)
+		return NULL;
+	res = &rq->res[rq->res_head++ & rq->res_mask];
+	memset(res, 0, sizeof(*res));
+	return res;
+}
+
+/* 9.7.4.1.4: all packets of a message but the last are full. */
+static bool length_ok(const struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+
+	if (!(flags & QRDMA_OP_END))
+		return pkt->payload == qp->mtu;
+	return pkt->payload <= qp->mtu &&
+	       (pkt->payload || (flags & QRDMA_OP_START));
+}
+
+static void receive_failed(struct qrdma_qp *qp, enum ib_wc_status status,
+			   struct qrdma_notify *nt)
+{
+	struct ib_wc wc = {
+		.status = status,
+		.opcode = IB_WC_RECV,
+		.src_qp = qp->dqpn,
+	};
+
+	qrdma_rq_complete(qp, &wc, true, nt);
+}
+
+static void received(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		     enum ib_wc_opcode opcode, struct qrdma_notify *nt)
+{
+	struct ib_wc wc;
+
+	memset(&wc, 0, sizeof(wc));
+	wc.opcode = opcode;
+	wc.byte_len = qp->rq.done;
+	wc.src_qp = qp->dqpn;
+	if (pkt->op->flags & QRDMA_OP_IMM) {
+		wc.wc_flags = IB_WC_WITH_IMM;
+		memcpy(&wc.ex.imm_data, pkt->hdr + pkt->op->imm, sizeof(u32));
+	} else if (pkt->op->flags & QRDMA_OP_INV) {
+		wc.wc_flags = IB_WC_WITH_INVALIDATE;
+		wc.ex.invalidate_rkey =
+			get_unaligned_be32(pkt->hdr + pkt->op->imm);
+	}
+	qrdma_rq_complete(qp, &wc, pkt->solicited, nt);
+}
+
+static enum qrdma_verdict execute_send(struct qrdma_qp *qp,
+				       const struct qrdma_pkt *pkt,
+				       struct qrdma_notify *nt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	struct ib_pd *pd = qp->ibqp.pd;
+	struct qrdma_rwqe *wqe;
+
+	if (!length_ok(qp, pkt))
+		return QRDMA_INV_REQ;
+	if (pkt->op->flags & QRDMA_OP_START) {
+		rq->wqe = qrdma_rq_next(qp);
+		rq->done = 0;
+		if (!rq->wqe)
+			return QRDMA_RNR;
+	}
+	wqe = rq->wqe;
+	if (pkt->payload > wqe->length - rq->done) {
+		receive_failed(qp, IB_WC_LOC_LEN_ERR, nt);
+		return QRDMA_INV_REQ;
+	}
+	if (pkt->payload &&
+	    qrdma_copy_to_sges(pd, wqe->sge, wqe->num_sge, rq->done, pkt->skb,
+			       pkt->payload_off, pkt->payload)) {
+		receive_failed(qp, IB_WC_LOC_PROT_ERR, nt);
+		return QRDMA_REM_OP;
+	}
+	rq->done += pkt->payload;
+	if (!(pkt->op->flags & QRDMA_OP_END))
+		return QRDMA_OK;
+	if ((pkt->op->flags & QRDMA_OP_INV) &&
+	    qrdma_mr_invalidate(pd, get_unaligned_be32(pkt->hdr + pkt->op->imm),
+				true)) {
+		receive_failed(qp, IB_WC_LOC_QP_OP_ERR, nt);
+		return QRDMA_REM_ACC;
+	}
+	received(qp, pkt, IB_WC_RECV, nt);
+	return QRDMA_OK;
+}
+
+/* May the peer do this to all of the range? Nothing to ask for no bytes. */
+static bool range_ok(struct qrdma_qp *qp, u32 rkey, int access, u64 va,
+		     u32 len)
+{
+	struct qrdma_mr *mr;
+
+	if (!(qp->rq.access & access))
+		return false;
+	if (!len)
+		return true;
+	mr = qrdma_mr_get(qp->ibqp.pd, rkey, access, va, len);
+	if (!mr)
+		return false;
+	qrdma_mr_put(mr);
+	return true;
+}
+
+static enum qrdma_verdict execute_write(struct qrdma_qp *qp,
+					const struct qrdma_pkt *pkt,
+					struct qrdma_notify *nt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	if (!length_ok(qp, pkt))
+		return QRDMA_INV_REQ;
+	if (pkt->op->flags & QRDMA_OP_START) {
+		const struct qrdma_reth *reth = (void *)pkt->hdr + pkt->op->ext;
+
+		rq->va = be64_to_cpu(reth->va);
+		rq->rkey = be32_to_cpu(reth->rkey);
+		rq->resid = be32_to_cpu(reth->len);
+		rq->done = 0;
+		if (rq->resid > QRDMA_MAX_MSG)
+			return QRDMA_INV_REQ;
+		if (!range_ok(qp, rq->rkey, IB_ACCESS_REMOTE_WRITE, rq->va,
+			      rq->resid))
+			return QRDMA_REM_ACC;
+	}
+	/* 9.7.4.1.6: the DMA length and what comes must agree. */
+	if (pkt->payload > rq->resid ||
+	    ((pkt->op->flags & QRDMA_OP_END) && pkt->payload != rq->resid))
+		return QRDMA_INV_REQ;
+	if ((pkt->op->flags & QRDMA_OP_IMM) && !qrdma_rq_next(qp))
+		return QRDMA_RNR;
+	if (pkt->payload &&
+	    qrdma_copy_to_mr(qp->ibqp.pd, rq->rkey, rq->va, pkt->skb,
+			     pkt->payload_off, pkt->payload))
+		return QRDMA_REM_ACC;
+	rq->va += pkt->payload;
+	rq->resid -= pkt->payload;
+	rq->done += pkt->payload;
+	if (pkt->op->flags & QRDMA_OP_IMM)
+		received(qp, pkt, IB_WC_RECV_RDMA_WITH_IMM, nt);
+	if (pkt->op->flags & QRDMA_OP_END)
+		qrdma_count(qp->dev, QRDMA_CNT_RX_WRITE_REQUESTS);
+	return QRDMA_OK;
+}
+
+static enum qrdma_verdict execute_read(struct qrdma_qp *qp,
+				       const struct qrdma_pkt *pkt)
+{
+	const struct qrdma_reth *reth = (void *)pkt->hdr + pkt->op->ext;
+	u32 len = be32_to_cpu(reth->len), rkey = be32_to_cpu(reth->rkey);
+	u64 va = be64_to_cpu(reth->va);
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_rres *res;
+
+	if (len > QRDMA_MAX_MSG || qrdma_npkts(qp, len) > QRDMA_MAX_MSG_PSNS)
+		return QRDMA_INV_REQ;
+	if (!range_ok(qp, rkey, IB_ACCESS_REMOTE_READ, va, len))
+		return QRDMA_REM_ACC;
+	res = qrdma_rres_add(qp);
+	if (!res)
+		return QRDMA_INV_REQ;
+	res->kind = QRDMA_RRES_READ;
+	res->first_psn = rq->psn;
+	res->psn = rq->psn;
+	res->last_psn = qrdma_psn_add(rq->psn, qrdma_npkts(qp, len) - 1);
+	res->msn = rq->msn + 1;
+	res->va = va;
+	res->rkey = rkey;
+	res->resid = len;
+	/* One is added for every request. */
+	rq->psn = res->last_psn;
+	qrdma_count(qp->dev, QRDMA_CNT_RX_READ_REQUESTS);
+	return QRDMA_OK;
+}
+
+static u64 do_atomic(u8 opcode, atomic64_t *p, u64 swap_add, u64 compare)
+{
+	if (opcode == IB_OPCODE_RC_COMPARE_SWAP)
+		return atomic64_cmpxchg(p, compare, swap_add);
+	return atomic64_fetch_add(swap_add, p);
+}
+
+static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
+					 const struct qrdma_pkt *pkt)
+{
+	const struct qrdma_atmeth *at = (void *)pkt->hdr + pkt->op->ext;
+	u64 va = be64_to_cpu(at->va);
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_rres *res;
+	struct qrdma_mr *mr;
+	u32 len = sizeof(u64);
+
+	if (va & (sizeof(u64) - 1))
+		return QRDMA_INV_REQ;
+	if (!(rq->access & IB_ACCESS_REMOTE_ATOMIC))
+		return QRDMA_REM_ACC;
+	mr = qrdma_mr_get(qp->ibqp.pd, be32_to_cpu(at->rkey),
+			  IB_ACCESS_REMOTE_ATOMIC, va, len);
+	if (!mr)
+		return QRDMA_REM_ACC;
+	res = qrdma_rres_add(qp);
+	if (res) {
+		res->kind = QRDMA_RRES_ATOMIC;
+		res->first_psn = rq->psn;
+		res->psn = rq->psn;
+		res->last_psn = rq->psn;
+		res->msn = rq->msn + 1;
+		res->orig = do_atomic(pkt->opcode, qrdma_mr_piece(mr, va, &len),
+				      be64_to_cpu(at->swap_add),
+				      be64_to_cpu(at->compare));
+		qrdma_count(qp->dev, QRDMA_CNT_RX_ATOMIC_REQUESTS);
+	}
+	qrdma_mr_put(mr);
+	return res ? QRDMA_OK : QRDMA_INV_REQ;
+}
+
+enum qrdma_verdict qrdma_execute(struct qrdma_qp *qp,
+				 const struct qrdma_pkt *pkt,
+				 struct qrdma_notify *nt)
+{
+	u32 flags = pkt->op->flags;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (flags & QRDMA_OP_SEND)
+		return execute_send(qp, pkt, nt);
+	if (flags & QRDMA_OP_WRITE)
+		return execute_write(qp, pkt, nt);
+	if (flags & QRDMA_OP_READ)
+		return execute_read(qp, pkt);
+	return execute_atomic(qp, pkt);
+}

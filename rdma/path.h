@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The data path: what its files (recv, request, complete, respond, execute,
+ * copy, cq, mr, qp) ask of each other.
+ */
+#ifndef QRDMA_PATH_H
+#define QRDMA_PATH_H
+
+#include "qrdma.h"
+
+/* Packets on the wire, not acknowledged, that a requester may have. */
+#define QRDMA_WINDOW		256
+/* Packets of READ responses that it may have asked for, but for one READ. */
+#define QRDMA_READ_WINDOW	512
+/* PSNs that one message may take: half of what can be told apart. */
+#define QRDMA_MAX_MSG_PSNS	BIT(22)
+/* Packets built before they are handed down together. */
+#define QRDMA_LIST_MAX		16
+/* Packets sent in one go before the rest is left to the QP's work. */
+#define QRDMA_BUDGET		256
+
+static inline struct qrdma_swqe *qrdma_swqe(const struct qrdma_sq *sq, u32 i)
+{
+	return sq->buf + (size_t)(i & sq->mask) * sq->stride;
+}
+
+static inline struct qrdma_rwqe *qrdma_rwqe(const struct qrdma_rring *r, u32 i)
+{
+	return r->buf + (size_t)(i & r->mask) * r->stride;
+}
+
+/* Packets that @len bytes of payload take; a message has one at least. */
+static inline u32 qrdma_npkts(const struct qrdma_qp *qp, u32 len)
+{
+	return len ? DIV_ROUND_UP(len, qp->mtu) : 1;
+}
+
+static inline bool qrdma_is_read_or_atomic(u8 opcode)
+{
+	return opcode == IB_WR_RDMA_READ ||
+	       opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static inline bool qrdma_is_local(u8 opcode)
+{
+	return opcode == IB_WR_REG_MR || opcode == IB_WR_LOCAL_INV;
+}
+
+/* cq.c */
+extern const struct ib_device_ops qrdma_cq_ops;
+/**
+ * qrdma_cq_post() - add a completion
+ * @cq: the queue
+ * @wc: copied
+ * @solicited: counts for a queue that is armed for solicited completions
+ * @nt: the handlers to call once the caller has dropped its locks
+ * @send: which of @nt's
+ *
+ * Context: any.
+ * Return: true, or false where the queue is or was too full: it is in error
+ * for good, and the QP must go there as well.
+ */
+bool qrdma_cq_post(struct qrdma_cq *cq, const struct ib_wc *wc, bool solicited,
+		   struct qrdma_notify *nt, bool send);
+/* Tell the queue's owner that it overflowed. No lock of a QP held. */
+void qrdma_cq_overflow(struct qrdma_cq *cq);
+
+/* mr.c */
+extern const struct ib_device_ops qrdma_mr_ops;
+/**
+ * qrdma_mr_get() - look a key up, check what it allows, hold the region
+ * @pd: of the QP that asks
+ * @key: local or remote key
+ * @access: IB_ACCESS_* that the key must grant; 0 for a local read
+ * @iova: first byte, as the key names it
+ * @len: bytes
+ *
+ * A region held cannot be invalidated or deregistered: who does so waits,
+ * spinning, so hold it for one packet only.
+ *
+ * Context: bottom halves off, until qrdma_mr_put().
+ * Return: the region or NULL.
+ */
+struct qrdma_mr *qrdma_mr_get(struct ib_pd *pd, u32 key, int access, u64 iova,
+			      u64 len);
+void qrdma_mr_put(struct qrdma_mr *mr);
+/**
+ * qrdma_mr_piece() - the memory behind an address
+ * @mr: held
+ * @iova: within it
+ * @len: in: bytes wanted; out: bytes that are contiguous
+ *
+ * Return: kernel address of the first byte.
+ */
+void *qrdma_mr_piece(const struct qrdma_mr *mr, u64 iova, u32 *len);
+/* Carry out a REG_MR or a (local or remote) invalidate; 0 or -EINVAL. */
+int qrdma_mr_register(struct qrdma_mr *mr, struct ib_pd *pd, u32 key,
+		      int access);
+int qrdma_mr_invalidate(struct ib_pd *pd, u32 key, bool remote);
+
+/* copy.c; all with bottom halves off */
+/* Packet to memory: 0, or -EFAULT where a key does not allow it. */
+int qrdma_copy_to_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
+		       u32 off, const struct sk_buff *skb, u32 skb_off,
+		       u32 len);
+int qrdma_copy_to_mr(struct ib_pd *pd, u32 rkey, u64 va,
+		     const struct sk_buff *skb, u32 skb_off, u32 len);
+/* Memory to a buffer. */
+int qrdma_copy_from_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
+			 u32 off, void *to, u32 len);
+int qrdma_copy_from_mr(struct ib_pd *pd, u32 rkey, u64 va, void *to, u32 len);
+/* A buffer to memory. */
+int qrdma_copy_buf_to_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
+			   u32 off, const void *from, u32 len);
+/**
+ * qrdma_frags_from_sges() - payload as page fragments, without a copy
+ * @pd: of the QP
+ * @sge: gather list
+ * @num: its entries
+ * @off: bytes of it to skip
+ * @skb: packet to add to
+ * @len: bytes to add
+ *
+ * Return: 0, -EFAULT (key), or -EAGAIN where a page must not be lent to the
+ * network: nothing is added then, copy instead.
+ */
+int qrdma_frags_from_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
+			  u32 off, struct sk_buff *skb, u32 len);
+
+/* qp.c */
+extern const struct ib_device_ops qrdma_qp_ops;
+int qrdma_qp_table_init(void);
+void qrdma_qp_table_exit(void);
+/* Context: RCU read side. */
+struct qrdma_qp *qrdma_qp_find(u32 qpn);
+/**
+ * qrdma_qp_fail() - move a QP to the error state
+ * @qp: the QP
+ *
+ * The flush happens in the QP's work. Any lock of the QP may be held.
+ */
+void qrdma_qp_fail(struct qrdma_qp *qp);
+/* Let the QP's work run both engines once more. Context: any. */
+void qrdma_qp_queue_work(struct qrdma_qp *qp);
+/* Run both engines now. Context: bottom halves off, no lock of the QP held. */
+void qrdma_qp_run(struct qrdma_qp *qp);
+/**
+ * qrdma_qp_notify() - call the handlers that an engine left to be called
+ * @qp: the QP
+ * @nt: what the engine left
+ *
+ * Context: bottom halves off, no lock of a QP held. Handlers may post.
+ */
+void qrdma_qp_notify(struct qrdma_qp *qp, const struct qrdma_notify *nt);
+
+/* request.c */
+/**
+ * qrdma_sq_run() - send what may be sent
+ * @qp: its sq.lock is held; dropped and taken again in between
+ * @nt: see qrdma_qp_notify()
+ *
+ * Where somebody else is at it already, he will find the new work.
+ */
+void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt);
+/* Take up sending again at the oldest packet that is not acknowledged. */
+void qrdma_sq_rewind(struct qrdma_qp *qp);
+/* Point sq.cur to the work request that holds sq.psn. */
+void qrdma_sq_seek(struct qrdma_qp *qp);
+
+/* complete.c */
+void qrdma_sq_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		       struct qrdma_notify *nt);
+/* Complete the oldest work request; its slot is free afterwards. */
+void qrdma_sq_complete(struct qrdma_qp *qp, enum ib_wc_status status,
+		       struct qrdma_notify *nt);
+/* Complete local operations that have come to be the oldest. */
+void qrdma_sq_reap(struct qrdma_qp *qp, struct qrdma_notify *nt);
+void qrdma_sq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt);
+
+/* timer.c */
+void qrdma_timer_init(struct qrdma_qp *qp);
+void qrdma_timer_arm(struct qrdma_qp *qp);
+void qrdma_timer_rnr(struct qrdma_qp *qp, u8 code);
+
+/* post.c */
+int qrdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr);
+int qrdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr);
+
+/* execute.c: what a request does to memory */
+enum qrdma_verdict {
+	QRDMA_OK,
+	QRDMA_RNR,		/* no receive is posted */
+	QRDMA_INV_REQ,
+	QRDMA_REM_ACC,
+	QRDMA_REM_OP,
+};
+
+enum qrdma_verdict qrdma_execute(struct qrdma_qp *qp,
+				 const struct qrdma_pkt *pkt,
+				 struct qrdma_notify *nt);
+/* The next receive, or NULL; it stays in the ring until it is completed. */
+struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp);
+/* Complete the receive that qrdma_rq_next() gave. */
+void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
+		       struct qrdma_notify *nt);
+/* Room for one more READ or atomic; NULL where the peer has too many. */
+struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp);
+
+/* respond.c */
+void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		      struct qrdma_notify *nt);
+void qrdma_rq_datagram(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		       struct qrdma_notify *nt);
+void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt);
+/* Send what the responder owes; like qrdma_sq_run(). */
+void qrdma_rq_run(struct qrdma_qp *qp, struct qrdma_notify *nt);
+
+#endif

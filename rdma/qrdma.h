@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The objects of the RDMA device and what its files ask of each other.
+ *
+ * Locks: doc/locking.md has their order. In short, from the outside in:
+ * qp->mutex; sq.lock or rq.lock (never both), which are taken with bottom
+ * halves off; then post_lock, cq->lock, srq->lock, which may be taken in any
+ * context.
+ */
+#ifndef QRDMA_QRDMA_H
+#define QRDMA_QRDMA_H
+
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/dst_cache.h>
+#include <rdma/ib_verbs.h>
+#include "wire.h"
+
+struct qrdma_qp;
+
+/* Limits, enforced at what query_device says. */
+#define QRDMA_MAX_QP		65536
+#define QRDMA_MAX_CQ		65536
+#define QRDMA_MAX_MR		BIT(20)
+#define QRDMA_MAX_PD		65536
+#define QRDMA_MAX_AH		65536
+#define QRDMA_MAX_QP_WR		16384
+#define QRDMA_MAX_CQE		BIT(20)
+#define QRDMA_MAX_SGE		32
+#define QRDMA_MAX_INLINE	512
+#define QRDMA_MAX_RD_ATOMIC	128
+#define QRDMA_MAX_FR_PAGES	512
+#define QRDMA_MAX_MSG		0x80000000U
+#define QRDMA_PKEY_TBL_LEN	1
+#define QRDMA_GID_TBL_LEN	256
+/* The key that names all kernel memory to local work requests. */
+#define QRDMA_LOCAL_DMA_LKEY	0
+
+/* Counters of a device, kept per CPU; stats.c has their names. */
+enum qrdma_counter {
+	QRDMA_CNT_TX_PKTS,
+	QRDMA_CNT_RX_PKTS,
+	QRDMA_CNT_TX_LISTS,
+	QRDMA_CNT_RX_LISTS,
+	QRDMA_CNT_TX_ERRORS,
+	QRDMA_CNT_RX_ICRC_ENCAPSULATED,
+	QRDMA_CNT_RX_MALFORMED,
+	QRDMA_CNT_RX_NO_QP,
+	QRDMA_CNT_RX_BAD_KEY,
+	QRDMA_CNT_OUT_OF_SEQUENCE,
+	QRDMA_CNT_DUPLICATE_REQUEST,
+	QRDMA_CNT_PACKET_SEQ_ERR,
+	QRDMA_CNT_IMPLIED_NAK_SEQ_ERR,
+	QRDMA_CNT_LOCAL_ACK_TIMEOUT_ERR,
+	QRDMA_CNT_RNR_NAK_SENT,
+	QRDMA_CNT_RNR_NAK_RETRY_ERR,
+	QRDMA_CNT_RETRY_EXCEEDED,
+	QRDMA_CNT_TAIL_PROBES,
+	QRDMA_CNT_RETRANSMITTED,
+	QRDMA_CNT_RX_READ_REQUESTS,
+	QRDMA_CNT_RX_WRITE_REQUESTS,
+	QRDMA_CNT_RX_ATOMIC_REQUESTS,
+	QRDMA_CNT_REQ_REMOTE_ACCESS_ERRORS,
+	QRDMA_CNT_RESP_REMOTE_ACCESS_ERRORS,
+	QRDMA_NUM_COUNTERS
+};
+
+struct qrdma_stats {
+	u64 cnt[QRDMA_NUM_COUNTERS];
+};
+
+/* Where packets go: an address vector, made once from an ah_attr. */
+struct qrdma_av {
+	u8	family;		/* AF_INET or AF_INET6 */
+	u8	tclass;		/* traffic class: DSCP and ECN bits */
+	u8	hop_limit;
+	u8	sgid_index;
+	u32	flow_label;
+	int	oif;		/* interface to leave by, 0: any */
+	__be16	sport;		/* UDP source port */
+	union {
+		struct { __be32 saddr, daddr; } v4;
+		struct { struct in6_addr saddr, daddr; } v6;
+	};
+};
+
+struct qrdma_dev {
+	struct ib_device	ibdev;	/* first: ib_core allocates it */
+	struct net_device	*ndev;	/* held until the device is freed */
+	netdevice_tracker	ndev_tracker;
+	struct list_head	list;	/* qrdma_dev_list, under its mutex */
+	struct qrdma_stats __percpu *stats;
+	struct qrdma_qp __rcu	*gsi;	/* QP1 */
+	atomic_t		nr_qps;
+	struct net		*net;	/* of @ndev; see net_exit() in net.c */
+	struct work_struct	gone;	/* @ndev leaves: unregister */
+	bool			going;	/* under the device list's mutex */
+	bool			up;	/* port state last told, likewise */
+	bool			ready;	/* registered: packets may look at it */
+};
+
+struct qrdma_pd {
+	struct ib_pd ibpd;
+};
+
+struct qrdma_ah {
+	struct ib_ah	ibah;
+	struct qrdma_av	av;
+};
+
+/**
+ * struct qrdma_cq - a completion queue
+ * @ibcq: the core's part
+ * @lock: protects all that follows; any context
+ * @ring: completions
+ * @size: entries of @ring, a power of two
+ * @head: entries produced; free running
+ * @tail: entries consumed; free running
+ * @notify: armed by req_notify_cq; 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
+ * @overflowed: a completion found no room; the queue is in error for good
+ * @notifying: somebody is calling the handler
+ * @notify_again: and is to call it once more
+ */
+struct qrdma_cq {
+	struct ib_cq	ibcq;
+	spinlock_t	lock;		/* protects all below */
+	struct ib_wc	*ring;
+	u32		size;
+	u32		head;
+	u32		tail;
+	u8		notify;
+	bool		overflowed;
+	bool		notifying;
+	bool		notify_again;
+};
+
+enum qrdma_mr_type {
+	QRDMA_MR_DMA,		/* all of kernel memory */
+	QRDMA_MR_FAST_REG,
+};
+
+enum qrdma_mr_state {
+	QRDMA_MR_FREE,		/* may be registered */
+	QRDMA_MR_VALID,
+};
+
+/**
+ * struct qrdma_mr - a memory region
+ * @ibmr: the core's part
+ * @rcu: frees it after the last look-up
+ * @users: data copies under way; see qrdma_mr_get()
+ * @lock: serialises changes of @state and all below; readers hold @users
+ * @state: enum qrdma_mr_state
+ * @type: enum qrdma_mr_type
+ * @key: the key in force, index and generation
+ * @access: IB_ACCESS_* in force
+ * @iova: address of the first byte, as the key's users name it
+ * @length: bytes
+ * @page_shift: of the entries of @pages
+ * @offset: of @iova in the first page
+ * @nr_pages: entries of @pages in use
+ * @max_pages: entries of @pages and @next_pages allocated
+ * @pages: kernel addresses, each aligned to its page
+ * @next_pages: list that ib_map_mr_sg() makes for the next registration,
+ *              while this one may still be in force
+ * @nr_next: its entries
+ */
+struct qrdma_mr {
+	struct ib_mr		ibmr;
+	struct rcu_head		rcu;
+	atomic_t		users;
+	spinlock_t		lock;	/* see above */
+	int			state;
+	enum qrdma_mr_type	type;
+	u32			key;
+	int			access;
+	u64			iova;
+	u64			length;
+	u32			page_shift;
+	u32			offset;
+	u32			nr_pages;
+	u32			max_pages;
+	u64			*pages;
+	u64			*next_pages;
+	u32			nr_next;
+};
+
+/* A work request as the engine sees it: our own copy, checked when taken. */
+struct qrdma_swqe {
+	union {
+		u64		wr_id;
+		struct ib_cqe	*wr_cqe;
+	};
+	u8		opcode;		/* enum ib_wr_opcode */
+	u8		send_flags;	/* IB_SEND_* */
+	u8		num_sge;
+	bool		done;		/* local operation carried out */
+	u8		status;		/* of a local operation that failed */
+	u32		length;		/* payload bytes */
+	u32		first_psn;
+	u32		last_psn;
+	u32		imm_or_key;	/* immediate as on the wire, or key */
+	union {
+		struct {
+			u64	remote_addr;
+			u32	rkey;
+			u64	compare_add;
+			u64	swap;
+		} rdma;
+		struct {
+			struct qrdma_av	av;
+			u32	remote_qpn;
+			u32	remote_qkey;
+		} ud;
+		struct {
+			struct qrdma_mr *mr;
+			u32	key;
+			int	access;
+		} reg;
+	};
+	union {
+		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
+		DECLARE_FLEX_ARRAY(u8, inline_data);
+	};
+};
+
+struct qrdma_rwqe {
+	union {
+		u64		wr_id;
+		struct ib_cqe	*wr_cqe;
+	};
+	u8		num_sge;
+	u32		length;
+	struct ib_sge	sge[];
+};
+
+/**
+ * struct qrdma_rring - a queue of receive work requests
+ * @lock: protects @head and the entries from @tail to it; any context
+ * @head: posted; free running, written under @lock, read with acquire
+ * @tail: consumed; owned by the responder
+ * @buf: entries, struct qrdma_rwqe
+ * @stride: bytes from one to the next
+ * @mask: their number, a power of two, less one
+ * @max_wr: entries that may be posted
+ * @max_sge: scatter entries of each
+ */
+struct qrdma_rring {
+	spinlock_t	lock;		/* protects posting */
+	void		*buf;
+	u32		stride;
+	u32		mask;
+	u32		max_wr;
+	u8		max_sge;
+	u32		head;
+	u32		tail;
+};
+
+/**
+ * struct qrdma_sq - the requester: send queue, sending, completing
+ * @post_lock: protects @head and the entries behind it; any context
+ * @buf: entries, struct qrdma_swqe
+ * @stride: bytes from one to the next
+ * @mask: their number, a power of two, less one
+ * @max_wr: entries that may be posted
+ * @max_inline: bytes of inline data of each
+ * @max_sge: gather entries of each
+ * @sig_all: every work request leaves a completion
+ * @head: posted; free running, written under @post_lock
+ * @lock: protects all that follows; bottom halves off
+ * @tail: oldest work request that is not completed; read without the lock
+ * @cur: work request that is sent next
+ * @cur_pkt: its packet that is sent next
+ * @fresh: the first work request that was never sent
+ * @psn: of the next packet to be sent
+ * @una: oldest PSN that is not acknowledged
+ * @max_psn: the first PSN never sent
+ * @rd_atomic: READs and atomics that are sent and not answered
+ * @max_rd_atomic: limit of that
+ * @read_psns: PSNs of those that are the peer's to send
+ * @starved: a packet could not be built for want of memory
+ * @ip_id: IPv4 identification of the next packet
+ * @retry_cnt: QP attribute; 0 to 7
+ * @rnr_retry: QP attribute; 0 to 7, 7 for ever
+ * @retries_left: of @retry_cnt since the last answer
+ * @rnr_left: of @rnr_retry since the last answer
+ * @timeout: QP attribute; 4.096 us << timeout, 0 for never
+ * @running: somebody is sending; he will see what is new
+ * @probing: a timer expired: one packet only until the peer answers
+ * @rnr_wait: the peer has no receive posted; the timer ends the wait
+ * @sqd_told: the drained event was sent, or is not wanted
+ * @rewound: sending was taken up again at @una, and no answer came since
+ * @timer_on: the timer is running
+ * @timer_una: @una when it was started
+ * @rtt_psn: the packet whose answer ends a measurement of the round trip
+ * @rtt_start: its start in ns; 0 where none is under way
+ * @srtt: smoothed round-trip time in ns, 0 where unknown
+ * @backoff: time-outs without an answer in between
+ * @stall_start: ns; the peer's silence counts from here
+ */
+struct qrdma_sq {
+	spinlock_t		post_lock;	/* protects posting */
+	void			*buf;
+	u32			stride;
+	u32			mask;
+	u32			max_wr;
+	u32			max_inline;
+	u8			max_sge;
+	bool			sig_all;
+	u32			head;
+
+	/* protects all below */
+	spinlock_t		lock ____cacheline_aligned_in_smp;
+	u32			tail;
+	u32			cur;
+	u32			cur_pkt;
+	u32			fresh;
+	u32			psn;
+	u32			una;
+	u32			max_psn;
+	u32			rd_atomic;
+	u32			max_rd_atomic;
+	s32			read_psns;
+	u16			ip_id;
+	u8			retry_cnt;
+	u8			rnr_retry;
+	u8			retries_left;
+	u8			rnr_left;
+	u8			timeout;
+	bool			running;
+	bool			probing;
+	bool			rnr_wait;
+	bool			rewound;
+	bool			starved;
+	bool			sqd_told;
+	bool			timer_on;
+	u32			timer_una;
+	u32			rtt_psn;
+	u32			backoff;
+	u64			rtt_start;
+	u64			srtt;
+	u64			stall_start;
+};
+
+/* A READ or atomic that is answered, or may have to be answered again. */
+struct qrdma_rres {
+	u8	kind;		/* 0 (free), QRDMA_RRES_* */
+	bool	dup;
+	u32	first_psn;
+	u32	last_psn;
+	u32	psn;		/* next response's */
+	u32	msn;
+	u64	va;
+	u32	rkey;
+	u32	resid;
+	u64	orig;		/* atomic: the value before */
+};
+
+#define QRDMA_RRES_READ		1
+#define QRDMA_RRES_ATOMIC	2
+
+/**
+ * struct qrdma_rq - the responder
+ * @lock: protects all of it but the posting side of @ring; bottom halves off
+ * @ring: receive work requests
+ * @psn: expected
+ * @msn: message sequence number
+ * @flags: QRDMA_OP_* of the last packet of the open message, 0 for none
+ * @running: somebody is sending answers; he will see what is new
+ * @nak_sent: the peer was told of the gap at @psn
+ * @rnr_sent: the peer was told to send the request at @psn later
+ * @established: the first request was seen
+ * @ack_owed: an acknowledge is to be sent
+ * @ack_syndrome: its AETH syndrome
+ * @ack_psn: its PSN
+ * @min_rnr_timer: QP attribute, for RNR NAKs
+ * @access: QP attribute qp_access_flags
+ * @ip_id: IPv4 identification of the next packet
+ * @wqe: receive that the open SEND fills
+ * @done: payload bytes of the open message that are placed
+ * @va: where the open WRITE goes on
+ * @rkey: its key
+ * @resid: its bytes still to come
+ * @res: READs and atomics, the latest ones; a ring
+ * @res_mask: entries of @res, a power of two, less one
+ * @max_dest_rd: QP attribute max_dest_rd_atomic
+ * @res_head: entries made; free running
+ * @out_tail: entries answered; free running
+ * @dups: of those that are not, the ones asked for again
+ */
+struct qrdma_rq {
+	/* protects all below but the posting side of ring */
+	spinlock_t		lock ____cacheline_aligned_in_smp;
+	struct qrdma_rring	ring;
+	u32			psn;
+	u32			msn;
+	u32			flags;
+	bool			running;
+	bool			nak_sent;
+	bool			rnr_sent;
+	bool			established;
+	bool			ack_owed;
+	u8			ack_syndrome;
+	u8			min_rnr_timer;
+	u16			ip_id;
+	u32			ack_psn;
+	u32			access;
+
+	struct qrdma_rwqe	*wqe;
+	u32			done;
+	u64			va;
+	u32			rkey;
+	u32			resid;
+
+	struct qrdma_rres	*res;
+	u32			res_mask;
+	u32			max_dest_rd;
+	u32			res_head;
+	u32			out_tail;
+	u32			dups;
+};
+
+struct qrdma_qp {
+	struct ib_qp		ibqp;
+	struct qrdma_dev	*dev;
+	enum ib_qp_state	state;	/* written by qrdma_qp_set_state() only */
+	u32			mtu;	/* payload bytes a packet */
+	u32			dqpn;
+	u8			type;	/* enum ib_qp_type */
+	struct qrdma_av		av;
+	struct dst_cache	dst;
+	struct qrdma_cq		*send_cq;
+	struct qrdma_cq		*recv_cq;
+
+	struct qrdma_sq		sq;
+	struct qrdma_rq		rq;
+
+	struct hrtimer		timer;
+	struct work_struct	work;	/* on the bottom-half queue */
+	atomic_t		nt_left;	/* QRDMA_NT_*, for the work */
+
+	struct mutex		mutex;	/* modify, query, destroy: the fields below */
+	struct ib_qp_attr	attr;
+	struct ib_qp_init_attr	init;
+	spinlock_t		state_lock;	/* protects state */
+};
+
+/* One received packet. Offsets are from skb->data. */
+struct qrdma_pkt {
+	struct sk_buff			*skb;
+	const void			*ip;	/* IPv4 or IPv6 header */
+	u8				family;
+	u32				bth_off;
+	u32				len;	/* from BTH to the end of the ICRC */
+	const struct qrdma_opcode	*op;
+	u8				opcode;
+	u32				psn;
+	u32				qpn;
+	bool				ack_req;
+	bool				solicited;
+	bool				pkey_ok;
+	const u8			*hdr;	/* BTH and what follows, linear */
+	u32				payload_off;
+	u32				payload;	/* bytes without pad */
+	u8				buf[QRDMA_MAX_HDR];
+};
+
+/* A list of packets on its way out: same address vector, in order. */
+struct qrdma_tx {
+	struct sk_buff	*head;
+	struct sk_buff	*tail;
+	u32		count;
+};
+
+/* Who is to be told once the QP's lock is dropped: QRDMA_NT_*. */
+struct qrdma_notify {
+	u32 flags;
+};
+
+#define QRDMA_NT_SEND_CQ	BIT(0)	/* call the send queue's handler */
+#define QRDMA_NT_RECV_CQ	BIT(1)
+#define QRDMA_NT_SEND_CQ_ERR	BIT(2)	/* the queue overflowed */
+#define QRDMA_NT_RECV_CQ_ERR	BIT(3)
+#define QRDMA_NT_COMM_EST	BIT(4)	/* asynchronous events of the QP */
+#define QRDMA_NT_SQ_DRAINED	BIT(5)
+#define QRDMA_NT_QP_FATAL	BIT(6)
+#define QRDMA_NT_QP_REQ_ERR	BIT(7)
+#define QRDMA_NT_QP_ACCESS_ERR	BIT(8)
+
+/* A batch of received packets, see recv.c. */
+struct qrdma_rx {
+	struct net		*net;
+	struct qrdma_qp		*qp;	/* of the run, or NULL */
+	int			side;
+	struct qrdma_notify	nt;
+};
+
+static inline struct qrdma_dev *to_qdev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct qrdma_dev, ibdev);
+}
+
+static inline struct qrdma_qp *to_qqp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct qrdma_qp, ibqp);
+}
+
+static inline struct qrdma_cq *to_qcq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct qrdma_cq, ibcq);
+}
+
+static inline struct qrdma_mr *to_qmr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct qrdma_mr, ibmr);
+}
+
+static inline struct qrdma_ah *to_qah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct qrdma_ah, ibah);
+}
+
+static inline void qrdma_count(const struct qrdma_dev *dev,
+			       enum qrdma_counter c)
+{
+	this_cpu_inc(dev->stats->cnt[c]);
+}
+
+static inline void qrdma_count_n(const struct qrdma_dev *dev,
+				 enum qrdma_counter c, u64 n)
+{
+	this_cpu_add(dev->stats->cnt[c], n);
+}
+
+/* device.c: the device, its netdev and its namespace */
+int qrdma_dev_init(void);
+void qrdma_dev_exit(void);
+/**
+ * qrdma_dev_find_by_gid() - the device that owns an address
+ * @net: network namespace
+ * @gid: the address as a GID
+ *
+ * Context: RCU read side.
+ * Return: the device, valid until the end of the RCU section, or NULL.
+ */
+struct qrdma_dev *qrdma_dev_find_by_gid(struct net *net, const union ib_gid *gid);
+
+/* verbs.c: everything that is not QP, CQ or MR */
+extern const struct ib_device_ops qrdma_dev_ops;
+int qrdma_av_from_attr(const struct rdma_ah_attr *attr, struct qrdma_av *av);
+/* The UDP source port of a connection: from its flow label, or hashed. */
+static inline __be16 qrdma_sport(const struct rdma_ah_attr *attr, u32 lqpn,
+				 u32 rqpn)
+{
+	u32 fl = attr->grh.flow_label;
+
+	if (!fl)
+		fl = rdma_calc_flow_label(lqpn, rqpn);
+	return cpu_to_be16(rdma_flow_label_to_udp_sport(fl));
+}
+
+void qrdma_av_to_attr(const struct qrdma_av *av, struct rdma_ah_attr *attr);
+
+/* stats.c */
+extern const struct ib_device_ops qrdma_stats_ops;
+
+/* icrc.c */
+int qrdma_icrc_init(void);
+void qrdma_icrc_exit(void);
+/**
+ * qrdma_icrc_compute() - the invariant CRC of a packet, IBTA annex A17.9
+ * @skb: holds the packet
+ * @ip: its IPv4 or IPv6 header; may stand anywhere
+ * @family: AF_INET or AF_INET6
+ * @sport: UDP source port
+ * @bth_off: offset of the BTH from skb->data; the UDP header need not be there
+ * @len: bytes from the BTH to the ICRC, without it
+ *
+ * The lengths in the IP and UDP headers count as those of this one packet,
+ * whatever the headers say: the first packet of a list carries the list's.
+ *
+ * Context: any but hard interrupt.
+ * Return: the ICRC as it stands on the wire.
+ */
+__le32 qrdma_icrc_compute(const struct sk_buff *skb, const void *ip, u8 family,
+			  __be16 sport, u32 bth_off, u32 len);
+
+/* net.c: addresses, sockets, sending lists, receiving lists */
+int qrdma_net_init(void);
+void qrdma_net_exit(void);
+int qrdma_net_get(struct net *net);	/* open the port, or take a reference */
+void qrdma_net_put(struct net *net);
+/**
+ * qrdma_skb_alloc() - a packet to be filled
+ * @dev: the device
+ * @av: where it will go
+ * @size: bytes of linear room for transport headers and copied payload,
+ *        without pad and ICRC
+ *
+ * skb->data is where the BTH goes, skb->len is 0; use skb_put() and frags.
+ *
+ * Context: bottom halves off.
+ * Return: the packet, or NULL.
+ */
+struct sk_buff *qrdma_skb_alloc(struct qrdma_dev *dev, const struct qrdma_av *av,
+				u32 size);
+/**
+ * qrdma_skb_seal() - finish a packet: pad, ICRC, UDP and IP header
+ * @skb: BTH to end of payload; skb->data is at the BTH. The pad count is set
+ *       in the BTH here.
+ * @av: where it will go
+ * @ip_id: IPv4 identification; counts up from packet to packet in a list
+ *
+ * Context: bottom halves off.
+ * Return: 0 or -ENOMEM; the packet stays the caller's.
+ */
+int qrdma_skb_seal(struct sk_buff *skb, const struct qrdma_av *av, u16 ip_id);
+/* qrdma_tx_add() - append a sealed packet to a list; takes it over */
+void qrdma_tx_add(struct qrdma_tx *tx, struct sk_buff *skb);
+/**
+ * qrdma_tx_send() - hand a list to the network
+ * @dev: sender
+ * @av: the address vector of all its packets
+ * @dst: route cache, or NULL to look the route up
+ * @tx: the list; empty afterwards, whatever happens
+ *
+ * Cut into as few GSO lists as the limits of IP allow. A packet that cannot
+ * be sent is lost, as on a wire: who needs it sends it again.
+ *
+ * Context: bottom halves off, no lock of a QP held.
+ */
+void qrdma_tx_send(struct qrdma_dev *dev, const struct qrdma_av *av,
+		   struct dst_cache *dst, struct qrdma_tx *tx);
+
+/* recv.c: from net.c to the responder and the completer */
+/**
+ * qrdma_rx_begin() - open a batch of received packets
+ * @rx: the batch
+ * @net: network namespace that they came to
+ *
+ * Context: softirq or bottom halves off, RCU read side, until qrdma_rx_end().
+ */
+void qrdma_rx_begin(struct qrdma_rx *rx, struct net *net);
+/**
+ * qrdma_rx_packet() - take in one packet
+ * @rx: the batch
+ * @skb: holds it; not changed, not kept
+ * @ip: its network header
+ * @family: AF_INET or AF_INET6
+ * @sport: UDP source port
+ * @bth_off: offset of the BTH from skb->data
+ * @len: bytes from BTH to the end of the ICRC, as UDP length and skb bear out
+ */
+void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
+		     u8 family, __be16 sport, u32 bth_off, u32 len);
+void qrdma_rx_end(struct qrdma_rx *rx);
+/* Count a packet that came to no QP, for the device that has its address. */
+void qrdma_rx_drop(struct net *net, const void *ip, u8 family,
+		   enum qrdma_counter counter);
+
+#endif

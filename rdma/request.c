@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The requester: turns posted work requests into lists of packets. One
+ * context at a time sends for a QP (sq.running); it works off whatever is
+ * sendable, so others only leave new state and go. Runs with bottom halves
+ * off, under sq.lock, which is dropped while a list is handed down.
+ */
+#include <linux/unaligned.h>
+#include "path.h"
+
+/* Below this, a copy is cheaper than a page reference. */
+#define ZEROCOPY_MIN	512
+
+struct opcode_set {
+	u8 first, middle, last, only;
+};
+
+static const struct opcode_set rc_opcodes[] = {
+	[IB_WR_RDMA_WRITE] = {
+		IB_OPCODE_RC_RDMA_WRITE_FIRST,
+		IB_OPCODE_RC_RDMA_WRITE_MIDDLE,
+		IB_OPCODE_RC_RDMA_WRITE_LAST,
+		IB_OPCODE_RC_RDMA_WRITE_ONLY,
+	},
+	[IB_WR_RDMA_WRITE_WITH_IMM] = {
+		IB_OPCODE_RC_RDMA_WRITE_FIRST,
+		IB_OPCODE_RC_RDMA_WRITE_MIDDLE,
+		IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE,
+		IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE,
+	},
+	[IB_WR_SEND] = {
+		IB_OPCODE_RC_SEND_FIRST,
+		IB_OPCODE_RC_SEND_MIDDLE,
+		IB_OPCODE_RC_SEND_LAST,
+		IB_OPCODE_RC_SEND_ONLY,
+	},
+	[IB_WR_SEND_WITH_IMM] = {
+		IB_OPCODE_RC_SEND_FIRST,
+		IB_OPCODE_RC_SEND_MIDDLE,
+		IB_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE,
+		IB_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE,
+	},
+	[IB_WR_SEND_WITH_INV] = {
+		IB_OPCODE_RC_SEND_FIRST,
+		IB_OPCODE_RC_SEND_MIDDLE,
+		IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE,
+		IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE,
+	},
+	[IB_WR_RDMA_READ] = {
+		.only = IB_OPCODE_RC_RDMA_READ_REQUEST,
+	},
+	[IB_WR_ATOMIC_CMP_AND_SWP] = {
+		.only = IB_OPCODE_RC_COMPARE_SWAP,
+	},
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = {
+		.only = IB_OPCODE_RC_FETCH_ADD,
+	},
+};
+
+static u8 pick_opcode(const struct qrdma_swqe *wqe, bool first, bool last)
+{
+	const struct opcode_set *set = &rc_opcodes[wqe->opcode];
+
+	if (first)
+		return last ? set->only : set->first;
+	return last ? set->last : set->middle;
+}
+
+void qrdma_sq_seek(struct qrdma_qp *qp)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	u32 i;
+
+	lockdep_assert_held(&sq->lock);
+	for (i = sq->tail; i != sq->fresh; i++) {
+		struct qrdma_swqe *wqe = qrdma_swqe(sq, i);
+
+		if (!qrdma_is_local(wqe->opcode) &&
+		    qrdma_psn_diff(sq->psn, wqe->last_psn) <= 0) {
+			sq->cur = i;
+			sq->cur_pkt = qrdma_psn_diff(sq->psn, wqe->first_psn);
+			return;
+		}
+	}
+	sq->cur = sq->fresh;
+	sq->cur_pkt = 0;
+}
+
+void qrdma_sq_rewind(struct qrdma_qp *qp)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	sq->psn = sq->una;
+	sq->rewound = true;
+	sq->rtt_start = 0; /* an answer may be to either of two packets */
+	qrdma_sq_seek(qp);
+}
+
+static void fill_rc_headers(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
+			    u8 *hdr, u8 opcode, u32 off)
+{
+	const struct qrdma_opcode *op = &qrdma_opcodes[opcode];
+	struct qrdma_bth *bth = (struct qrdma_bth *)hdr;
+
+	bth->opcode = opcode;
+	bth->flags = QRDMA_BTH_MIG;
+	if ((wqe->send_flags & IB_SEND_SOLICITED) &&
+	    (op->flags & QRDMA_OP_END) &&
+	    (op->flags & (QRDMA_OP_SEND | QRDMA_OP_IMM)))
+		bth->flags |= QRDMA_BTH_SE;
+	bth->pkey = cpu_to_be16(QRDMA_DEF_PKEY);
+	bth->dqpn = cpu_to_be32(qp->dqpn);
+	bth->apsn = cpu_to_be32(qp->sq.psn);
+
+	if (op->flags & QRDMA_OP_RETH) {
+		struct qrdma_reth *reth = (void *)hdr + op->ext;
+
+		/* A READ that is asked for again starts where it broke off. */
+		reth->va = cpu_to_be64(wqe->rdma.remote_addr + off);
+		reth->rkey = cpu_to_be32(wqe->rdma.rkey);
+		reth->len = cpu_to_be32(wqe->length - off);
+	}
+	if (op->flags & QRDMA_OP_ATMETH) {
+		struct qrdma_atmeth *at = (void *)hdr + op->ext;
+
+		at->va = cpu_to_be64(wqe->rdma.remote_addr);
+		at->rkey = cpu_to_be32(wqe->rdma.rkey);
+		if (wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
+			at->swap_add = cpu_to_be64(wqe->rdma.swap);
+			at->compare = cpu_to_be64(wqe->rdma.compare_add);
+		} else {
+			at->swap_add = cpu_to_be64(wqe->rdma.compare_add);
+			at->compare = 0;
+		}
+	}
+	if (op->flags & QRDMA_OP_INV)
+		put_unaligned_be32(wqe->imm_or_key, hdr + op->imm);
+	if (op->flags & QRDMA_OP_IMM) /* is big-endian already */
+		memcpy(hdr + op->imm, &wqe->imm_or_key, sizeof(u32));
+}
+
+static int copy_payload(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
+			u32 off, void *to, u32 len)
+{
+	if (wqe->send_flags & IB_SEND_INLINE) {
+		memcpy(to, wqe->inline_data + off, len);
+		return 0;
+	}
+	return qrdma_copy_from_sges(qp->ibqp.pd, wqe->sge, wqe->num_sge, off,
+				    to, len);
+}
+
+static struct sk_buff *build_rc(struct qrdma_qp *qp,
+				const struct qrdma_swqe *wqe, u8 opcode,
+				u32 off, u32 payload, bool lend)
+{
+	u32 hdr_len = qrdma_opcodes[opcode].hdr_len;
+	struct sk_buff *skb;
+	int err = 0;
+
+	skb = qrdma_skb_alloc(qp->dev, &qp->av,
+			      hdr_len + (lend ? 0 : payload));
+	if (unlikely(!skb))
+		return ERR_PTR(-ENOMEM);
+	fill_rc_headers(qp, wqe, skb_put(skb, hdr_len), opcode, off);
+	if (lend)
+		err = qrdma_frags_from_sges(qp->ibqp.pd, wqe->sge,
+					    wqe->num_sge, off, skb, payload);
+	else if (payload)
+		err = copy_payload(qp, wqe, off, skb_put(skb, payload),
+				   payload);
+	if (unlikely(err)) {
+		kfree_skb(skb);
+		return ERR_PTR(err);
+	}
+	return skb;
+}
+
+/* The packet at sq->psn, not sealed yet. */
+static struct sk_buff *build_next(struct qrdma_qp *qp,
+				  const struct qrdma_swqe *wqe)
+{
+	u32 pkt = qp->sq.cur_pkt, off = pkt * qp->mtu, payload = 0;
+	struct sk_buff *skb;
+	bool lend = false;
+	u8 opcode;
+
+	if (qrdma_is_read_or_atomic(wqe->opcode)) {
+		opcode = pick_opcode(wqe, true, true);
+	} else {
+		payload = min(qp->mtu, wqe->length - off);
+		opcode = pick_opcode(wqe, !pkt,
+				     qp->sq.psn == wqe->last_psn);
+		/*
+		 * A kernel user's buffer is the device's until the answer;
+		 * a user process may write to its own at any time.
+		 */
+		lend = payload >= ZEROCOPY_MIN && !qp->ibqp.uobject &&
+		       !(wqe->send_flags & IB_SEND_INLINE);
+	}
+	skb = build_rc(qp, wqe, opcode, off, payload, lend);
+	if (lend && skb == ERR_PTR(-EAGAIN))
+		skb = build_rc(qp, wqe, opcode, off, payload, false);
+	return skb;
+}
+
+/* The PSN is used up; go to the next packet. */
+static void advance(struct qrdma_qp *qp, const struct qrdma_swqe *wqe)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	if (qrdma_psn_diff(sq->psn, sq->max_psn) < 0)
+		qrdma_count(qp->dev, QRDMA_CNT_RETRANSMITTED);
+	if (qrdma_is_read_or_atomic(wqe->opcode))
+		sq->psn = wqe->last_psn;
+	if (sq->psn == wqe->last_psn) {
+		sq->cur++;
+		sq->cur_pkt = 0;
+	} else {
+		sq->cur_pkt++;
+	}
+	sq->psn = qrdma_psn_add(sq->psn, 1);
+	if (qrdma_psn_diff(sq->psn, sq->max_psn) > 0)
+		sq->max_psn = sq->psn;
+}
+
+static void run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
+		      struct qrdma_notify *nt)
+{
+	struct ib_pd *pd = qp->ibqp.pd;
+	int err;
+
+	if (wqe->opcode == IB_WR_REG_MR)
+		err = qrdma_mr_register(wqe->reg.mr, pd, wqe->reg.key,
+					wqe->reg.access);
+	else
+		err = qrdma_mr_invalidate(pd, wqe->imm_or_key, false);
+	wqe->done = true;
+	qp->sq.cur++;
+	qp->sq.fresh++;
+	if (err) {
+		wqe->status = IB_WC_MW_BIND_ERR;
+		qrdma_qp_fail(qp);
+		return;
+	}
+	qrdma_sq_reap(qp, nt);
+}
+
+/* May the work request at sq->cur, never sent before, be started? */
+static bool may_start(struct qrdma_qp *qp, const struct qrdma_swqe *wqe)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	if (qp->state != IB_QPS_RTS)
+		return false;
+	if ((wqe->send_flags & IB_SEND_FENCE) && sq->rd_atomic)
+		return false;
+	if (!qrdma_is_read_or_atomic(wqe->opcode))
+		return true;
+	if (sq->rd_atomic >= sq->max_rd_atomic)
+		return false;
+	return !sq->read_psns || wqe->opcode != IB_WR_RDMA_READ ||
+	       sq->read_psns + qrdma_npkts(qp, wqe->length) <=
+	       QRDMA_READ_WINDOW;
+}
+
+static void start(struct qrdma_qp *qp, struct qrdma_swqe *wqe)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	u32 n = 1;
+
+	if (wqe->opcode != IB_WR_ATOMIC_CMP_AND_SWP &&
+	    wqe->opcode != IB_WR_ATOMIC_FETCH_AND_ADD)
+		n = qrdma_npkts(qp, wqe->length);
+	wqe->first_psn = sq->psn;
+	wqe->last_psn = qrdma_psn_add(sq->psn, n - 1);
+	if (qrdma_is_read_or_atomic(wqe->opcode)) {
+		sq->rd_atomic++;
+		sq->read_psns += n - 1;
+	}
+	sq->fresh++;
+}
+
+/* The work request whose packet is to be sent now, or NULL. */
+static struct qrdma_swqe *next_wqe(struct qrdma_qp *qp,
+				   struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	struct qrdma_swqe *wqe;
+	s32 in_flight;
+
+	for (;;) {
+		if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+			return NULL;
+		/* pairs with the release in qrdma_post_send() */
+		if (sq->rnr_wait || sq->cur == smp_load_acquire(&sq->head))
+			return NULL;
+		wqe = qrdma_swqe(sq, sq->cur);
+		if (qrdma_is_local(wqe->opcode)) {
+			if (sq->cur != sq->fresh)
+				sq->cur++;
+			else if (may_start(qp, wqe))
+				run_local(qp, wqe, nt);
+			else
+				return NULL;
+			continue;
+		}
+		in_flight = qrdma_psn_diff(sq->psn, sq->una);
+		if (sq->probing ? in_flight :
+		    in_flight - sq->read_psns >= QRDMA_WINDOW)
+			return NULL;
+		if (sq->cur == sq->fresh) {
+			if (!may_start(qp, wqe))
+				return NULL;
+			start(qp, wqe);
+		}
+		return wqe;
+	}
+}
+
+static void seal_and_add(struct qrdma_qp *qp, struct qrdma_tx *tx,
+			 struct sk_buff *skb)
+{
+	if (likely(!qrdma_skb_seal(skb, &qp->av, qp->sq.ip_id))) {
+		qp->sq.ip_id++;
+		qrdma_tx_add(tx, skb);
+	} else {
+		kfree_skb(skb); /* lost; the timer finds out */
+		qp->sq.starved = true;
+	}
+}
+
+/* Build a list. The last packet asks for an answer, for all of them. */
+static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
+		    struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	struct sk_buff *last = NULL;
+	struct qrdma_swqe *wqe;
+	struct qrdma_bth *bth;
+	struct sk_buff *skb;
+
+	while (tx->count < QRDMA_LIST_MAX - 1) {
+		wqe = next_wqe(qp, nt);
+		if (!wqe)
+			break;
+		skb = build_next(qp, wqe);
+		if (IS_ERR(skb)) {
+			if (PTR_ERR(skb) == -EFAULT) {
+				wqe->status = IB_WC_LOC_PROT_ERR;
+				qrdma_qp_fail(qp);
+			} else {
+				sq->starved = true;
+			}
+			break;
+		}
+		if (last)
+			seal_and_add(qp, tx, last);
+		last = skb;
+		advance(qp, wqe);
+	}
+	if (!last)
+		return;
+	bth = (struct qrdma_bth *)last->data;
+	if (!(qrdma_opcodes[bth->opcode].flags &
+	      (QRDMA_OP_READ | QRDMA_OP_ATOMIC)))
+		bth->apsn |= cpu_to_be32(QRDMA_BTH_ACK_REQ);
+	seal_and_add(qp, tx, last);
+}
+
+static struct sk_buff *build_ud(struct qrdma_qp *qp,
+				const struct qrdma_swqe *wqe)
+{
+	u8 opcode = wqe->opcode == IB_WR_SEND_WITH_IMM ?
+		    IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE :
+		    IB_OPCODE_UD_SEND_ONLY;
+	const struct qrdma_opcode *op = &qrdma_opcodes[opcode];
+	struct qrdma_deth *deth;
+	struct qrdma_bth *bth;
+	struct sk_buff *skb;
+	int err;
+
+	skb = qrdma_skb_alloc(qp->dev, &wqe->ud.av,
+			      op->hdr_len + wqe->length);
+	if (!skb)
+		return NULL;
+	bth = skb_put(skb, op->hdr_len);
+	bth->opcode = opcode;
+	bth->flags = QRDMA_BTH_MIG;
+	if (wqe->send_flags & IB_SEND_SOLICITED)
+		bth->flags |= QRDMA_BTH_SE;
+	bth->pkey = cpu_to_be16(QRDMA_DEF_PKEY);
+	bth->dqpn = cpu_to_be32(wqe->ud.remote_qpn);
+	bth->apsn = cpu_to_be32(qp->sq.psn);
+	deth = (void *)bth + op->ext;
+	/* A queue key with the top bit set stands for the QP's own, 10.2.5. */
+	deth->qkey = cpu_to_be32(wqe->ud.remote_qkey & BIT(31) ?
+				 qp->attr.qkey : wqe->ud.remote_qkey);
+	deth->sqpn = cpu_to_be32(qp->ibqp.qp_num);
+	if (op->flags & QRDMA_OP_IMM)
+		memcpy((void *)bth + op->imm, &wqe->imm_or_key, sizeof(u32));
+	err = copy_payload(qp, wqe, 0, skb_put(skb, wqe->length), wqe->length);
+	if (err || qrdma_skb_seal(skb, &wqe->ud.av, qp->sq.ip_id++)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	return skb;
+}
+
+/* A datagram is complete when it is handed down. @av is where to. */
+static void fill_ud(struct qrdma_qp *qp, struct qrdma_tx *tx,
+		    struct qrdma_av *av, struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	struct qrdma_swqe *wqe;
+	struct sk_buff *skb;
+
+	while (!tx->count && qp->state == IB_QPS_RTS) {
+		/* pairs with the release in qrdma_post_send() */
+		if (sq->cur == smp_load_acquire(&sq->head))
+			break;
+		wqe = qrdma_swqe(sq, sq->cur);
+		skb = build_ud(qp, wqe);
+		if (skb) {
+			*av = wqe->ud.av;
+			qrdma_tx_add(tx, skb);
+		}
+		sq->psn = qrdma_psn_add(sq->psn, 1);
+		sq->cur++;
+		sq->fresh++;
+		qrdma_sq_complete(qp, IB_WC_SUCCESS, nt);
+	}
+}
+
+/* IBTA 10.3.1.5: told once, when all that was started is complete. */
+static void tell_drained(struct qrdma_qp *qp, struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	if (qp->state == IB_QPS_SQD && sq->tail == sq->fresh && !sq->sqd_told) {
+		sq->sqd_told = true;
+		nt->flags |= QRDMA_NT_SQ_DRAINED;
+	}
+}
+
+void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
+	__must_hold(&qp->sq.lock)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	struct qrdma_tx tx = {};
+	struct qrdma_av av;
+	u32 sent = 0;
+
+	lockdep_assert_held(&sq->lock);
+	if (sq->running)
+		return;
+	sq->running = true;
+	while (sent < QRDMA_BUDGET) {
+		if (qp->type == IB_QPT_RC)
+			fill_rc(qp, &tx, nt);
+		else
+			fill_ud(qp, &tx, &av, nt);
+		if (!tx.count)
+			break;
+		sent += tx.count;
+		if (qp->type == IB_QPT_RC)
+			qrdma_timer_arm(qp);
+		spin_unlock(&sq->lock);
+		if (qp->type == IB_QPT_RC)
+			qrdma_tx_send(qp->dev, &qp->av, &qp->dst, &tx);
+		else
+			qrdma_tx_send(qp->dev, &av, NULL, &tx);
+		spin_lock(&sq->lock);
+	}
+	sq->running = false;
+	if (unlikely(sq->starved))
+		qrdma_timer_arm(qp);
+	if (sent >= QRDMA_BUDGET)
+		qrdma_qp_queue_work(qp);
+	if (qp->state == IB_QPS_ERR)
+		qrdma_sq_flush(qp, nt);
+	else
+		tell_drained(qp, nt);
+}

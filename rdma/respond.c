@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The responder: order, duplicates, acknowledges, READ responses. Runs
+ * in softirq under rq.lock, which is dropped while a list is handed down.
+ * One acknowledge answers a batch of requests. IBTA volume 1, 9.7.4,
+ * 9.7.5.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include "path.h"
+
+/* Leave an answer to be sent. A complaint is not outdone by an ACK. */
+static void owe(struct qrdma_rq *rq, u8 syndrome, u32 psn)
+{
+	if (rq->ack_owed &&
+	    (rq->ack_syndrome & QRDMA_AETH_KIND) != QRDMA_AETH_ACK &&
+	    (syndrome & QRDMA_AETH_KIND) == QRDMA_AETH_ACK)
+		return;
+	rq->ack_owed = true;
+	rq->ack_syndrome = syndrome;
+	rq->ack_psn = psn;
+}
+
+static void owe_ack(struct qrdma_rq *rq, u32 psn)
+{
+	owe(rq, QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT, psn);
+}
+
+/* 9.7.4.1.2: something is missing; say so once. */
+static void gap(struct qrdma_qp *qp)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	qrdma_count(qp->dev, QRDMA_CNT_OUT_OF_SEQUENCE);
+	if (rq->nak_sent || rq->rnr_sent)
+		return;
+	rq->nak_sent = true;
+	owe(rq, QRDMA_AETH_NAK | QRDMA_NAK_PSN_SEQ, rq->psn);
+}
+
+/*
+ * The answer to @psn, of all up to @last, that is still to be sent; where a
+ * part of it is sent already, it starts after @psn.
+ */
+static struct qrdma_rres *pending_answer(const struct qrdma_rq *rq, u32 psn,
+					 u32 last)
+{
+	u32 i;
+
+	for (i = rq->out_tail; i != rq->res_head; i++) {
+		struct qrdma_rres *res = &rq->res[i & rq->res_mask];
+
+		if (qrdma_psn_diff(res->first_psn, psn) <= 0 &&
+		    qrdma_psn_diff(last, res->last_psn) <= 0)
+			return res;
+	}
+	return NULL;
+}
+
+/*
+ * Answer once more, in the order of PSNs: the peer throws away what comes
+ * after the answer that it misses.
+ */
+static void answer_again(struct qrdma_rq *rq, const struct qrdma_rres *dup)
+{
+	u32 i, size = rq->res_mask + 1;
+
+	if (rq->dups >= size - rq->max_dest_rd)
+		return;
+	rq->dups++;
+	i = --rq->out_tail;
+	for (; i + 1 != rq->res_head; i++) {
+		struct qrdma_rres *next = &rq->res[(i + 1) & rq->res_mask];
+
+		if (qrdma_psn_diff(next->psn, dup->psn) > 0)
+			break;
+		rq->res[i & rq->res_mask] = *next;
+	}
+	rq->res[i & rq->res_mask] = *dup;
+}
+
+/* 9.7.4.4: a READ is carried out again, for what is asked for now. */
+static void duplicate_read(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
+{
+	const struct qrdma_reth *reth = (void *)pkt->hdr + pkt->op->ext;
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_rres *pending;
+	struct qrdma_rres dup = {
+		.kind = QRDMA_RRES_READ,
+		.dup = true,
+		.first_psn = pkt->psn,
+		.psn = pkt->psn,
+		.msn = rq->msn,
+		.va = be64_to_cpu(reth->va),
+		.rkey = be32_to_cpu(reth->rkey),
+		.resid = be32_to_cpu(reth->len),
+	};
+
+	if (!rq->max_dest_rd || dup.resid > QRDMA_MAX_MSG ||
+	    qrdma_npkts(qp, dup.resid) > QRDMA_MAX_MSG_PSNS ||
+	    !(rq->access & IB_ACCESS_REMOTE_READ))
+		return;
+	dup.last_psn = qrdma_psn_add(pkt->psn,
+				     qrdma_npkts(qp, dup.resid) - 1);
+	if (qrdma_psn_diff(dup.last_psn, rq->psn) >= 0)
+		return;
+
+	pending = pending_answer(rq, dup.psn, dup.last_psn);
+	if (!pending) {
+		answer_again(rq, &dup);
+	} else if (qrdma_psn_diff(pending->psn, dup.psn) > 0 &&
+		   pending->last_psn == dup.last_psn) {
+		/* Half sent: go back to where the peer lost it. */
+		pending->first_psn = dup.psn;
+		pending->psn = dup.psn;
+		pending->va = dup.va;
+		pending->rkey = dup.rkey;
+		pending->resid = dup.resid;
+	}
+}
+
+/* An atomic is not carried out again: its result was kept. */
+static void duplicate_atomic(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_rres dup;
+	u32 i;
+
+	if (!rq->max_dest_rd || pending_answer(rq, pkt->psn, pkt->psn))
+		return;
+	for (i = 0; i <= rq->res_mask; i++) {
+		if (rq->res[i].kind != QRDMA_RRES_ATOMIC ||
+		    rq->res[i].first_psn != pkt->psn)
+			continue;
+		dup = rq->res[i];
+		dup.dup = true;
+		answer_again(rq, &dup);
+		return;
+	}
+}
+
+/* The open message of rq->psn is not touched by any of this. */
+static void duplicate(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	qrdma_count(qp->dev, QRDMA_CNT_DUPLICATE_REQUEST);
+	if (pkt->op->flags & QRDMA_OP_READ)
+		duplicate_read(qp, pkt);
+	else if (pkt->op->flags & QRDMA_OP_ATOMIC)
+		duplicate_atomic(qp, pkt);
+	else if (!rq->rnr_sent)
+		owe_ack(rq, qrdma_psn_add(rq->psn, QRDMA_PSN_MASK));
+}
+
+/* Does the packet continue the open message, or start one where none is? */
+static bool in_order(const struct qrdma_rq *rq, u32 flags)
+{
+	const u32 kind = QRDMA_OP_SEND | QRDMA_OP_WRITE;
+
+	if (!rq->flags)
+		return flags & QRDMA_OP_START;
+	return !(flags & QRDMA_OP_START) && (flags & kind & rq->flags);
+}
+
+static void refuse(struct qrdma_qp *qp, enum qrdma_verdict verdict,
+		   struct qrdma_notify *nt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	switch (verdict) {
+	case QRDMA_OK:
+		return;
+	case QRDMA_RNR:
+		qrdma_count(qp->dev, QRDMA_CNT_RNR_NAK_SENT);
+		rq->rnr_sent = true;
+		owe(rq, QRDMA_AETH_RNR | rq->min_rnr_timer, rq->psn);
+		return;
+	case QRDMA_INV_REQ:
+		owe(rq, QRDMA_AETH_NAK | QRDMA_NAK_INV_REQ, rq->psn);
+		nt->flags |= QRDMA_NT_QP_REQ_ERR;
+		break;
+	case QRDMA_REM_ACC:
+		qrdma_count(qp->dev, QRDMA_CNT_RESP_REMOTE_ACCESS_ERRORS);
+		owe(rq, QRDMA_AETH_NAK | QRDMA_NAK_REM_ACC, rq->psn);
+		nt->flags |= QRDMA_NT_QP_ACCESS_ERR;
+		break;
+	case QRDMA_REM_OP:
+		owe(rq, QRDMA_AETH_NAK | QRDMA_NAK_REM_OP, rq->psn);
+		nt->flags |= QRDMA_NT_QP_FATAL;
+		break;
+	}
+	qrdma_qp_fail(qp);
+}
+
+void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		      struct qrdma_notify *nt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	u32 flags = pkt->op->flags;
+	enum qrdma_verdict verdict;
+	s32 d = qrdma_psn_diff(pkt->psn, rq->psn);
+
+	lockdep_assert_held(&rq->lock);
+	/* Part of the batch may have ended the QP. */
+	if (qp->state == IB_QPS_ERR)
+		return;
+	if (unlikely(!rq->established)) {
+		rq->established = true;
+		if (qp->state == IB_QPS_RTR)
+			nt->flags |= QRDMA_NT_COMM_EST;
+	}
+	if (unlikely(d)) {
+		if (d > 0)
+			gap(qp);
+		else
+			duplicate(qp, pkt);
+		return;
+	}
+	rq->nak_sent = false;
+	rq->rnr_sent = false;
+	verdict = in_order(rq, flags) ? qrdma_execute(qp, pkt, nt) :
+					QRDMA_INV_REQ;
+	if (unlikely(verdict != QRDMA_OK)) {
+		refuse(qp, verdict, nt);
+		return;
+	}
+	if (pkt->ack_req && !(flags & (QRDMA_OP_READ | QRDMA_OP_ATOMIC)))
+		owe_ack(rq, rq->psn);
+	rq->psn = qrdma_psn_add(rq->psn, 1);
+	if (flags & QRDMA_OP_END) {
+		rq->flags = 0;
+		rq->msn++;
+	} else {
+		rq->flags = flags;
+	}
+}
+
+static void fill_grh(const struct qrdma_pkt *pkt, u8 *grh)
+{
+	/* RoCE v2 annex A17.4.5: an IPv4 header stands in the last 20 bytes. */
+	if (pkt->family == AF_INET) {
+		memset(grh, 0, QRDMA_GRH_SIZE - sizeof(struct iphdr));
+		memcpy(grh + QRDMA_GRH_SIZE - sizeof(struct iphdr), pkt->ip,
+		       sizeof(struct iphdr));
+	} else {
+		memcpy(grh, pkt->ip, sizeof(struct ipv6hdr));
+	}
+}
+
+void qrdma_rq_datagram(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		       struct qrdma_notify *nt)
+{
+	const struct qrdma_deth *deth = (void *)pkt->hdr + pkt->op->ext;
+	struct ib_pd *pd = qp->ibqp.pd;
+	struct qrdma_rwqe *wqe;
+	u8 grh[QRDMA_GRH_SIZE];
+	struct ib_wc wc = {};
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (be32_to_cpu(deth->qkey) != qp->attr.qkey) {
+		qrdma_count(qp->dev, QRDMA_CNT_RX_BAD_KEY);
+		return;
+	}
+	wqe = qrdma_rq_next(qp);
+	/* Datagrams are not reliable: no room is no error. */
+	if (!wqe || wqe->length < pkt->payload + QRDMA_GRH_SIZE)
+		return;
+	fill_grh(pkt, grh);
+	if (qrdma_copy_buf_to_sges(pd, wqe->sge, wqe->num_sge, 0, grh,
+				   QRDMA_GRH_SIZE) ||
+	    qrdma_copy_to_sges(pd, wqe->sge, wqe->num_sge, QRDMA_GRH_SIZE,
+			       pkt->skb, pkt->payload_off, pkt->payload))
+		return;
+	wc.opcode = IB_WC_RECV;
+	wc.byte_len = pkt->payload + QRDMA_GRH_SIZE;
+	wc.src_qp = be32_to_cpu(deth->sqpn) & QRDMA_QPN_MASK;
+	wc.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+	wc.network_hdr_type = pkt->family == AF_INET ? RDMA_NETWORK_IPV4 :
+						       RDMA_NETWORK_IPV6;
+	if (pkt->op->flags & QRDMA_OP_IMM) {
+		wc.wc_flags |= IB_WC_WITH_IMM;
+		memcpy(&wc.ex.imm_data, pkt->hdr + pkt->op->imm, sizeof(u32));
+	}
+	qrdma_rq_complete(qp, &wc, pkt->solicited, nt);
+}
+
+void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&rq->lock);
+	rq->flags = 0;
+	while (qrdma_rq_next(qp)) {
+		struct ib_wc wc = {
+			.status = IB_WC_WR_FLUSH_ERR,
+			.opcode = IB_WC_RECV,
+		};
+
+		qrdma_rq_complete(qp, &wc, true, nt);
+	}
+}
+
+static void fill_bth(const struct qrdma_qp *qp, struct qrdma_bth *bth,
+		     u8 opcode, u32 psn)
+{
+	bth->opcode = opcode;
+	bth->flags = QRDMA_BTH_MIG;
+	bth->pkey = cpu_to_be16(QRDMA_DEF_PKEY);
+	bth->dqpn = cpu_to_be32(qp->dqpn);
+	bth->apsn = cpu_to_be32(psn);
+}
+
+static void fill_aeth(void *p, u8 syndrome, u32 msn)
+{
+	struct qrdma_aeth *aeth = p;
+
+	aeth->smsn = cpu_to_be32((u32)syndrome << 24 |
+				 (msn & QRDMA_PSN_MASK));
+}
+
+static struct sk_buff *build_ack(struct qrdma_qp *qp, u8 opcode, u32 psn,
+				 u8 syndrome, u32 msn)
+{
+	const struct qrdma_opcode *op = &qrdma_opcodes[opcode];
+	struct sk_buff *skb;
+	void *hdr;
+
+	skb = qrdma_skb_alloc(qp->dev, &qp->av, op->hdr_len);
+	if (!skb)
+		return NULL;
+	hdr = skb_put(skb, op->hdr_len);
+	fill_bth(qp, hdr, opcode, psn);
+	fill_aeth(hdr + op->ext, syndrome, msn);
+	return skb;
+}
+
+static struct sk_buff *build_atomic_ack(struct qrdma_qp *qp,
+					const struct qrdma_rres *res)
+{
+	struct sk_buff *skb;
+	struct qrdma_atmack *at;
+
+	skb = build_ack(qp, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, res->psn,
+			QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT, res->msn);
+	if (!skb)
+		return NULL;
+	at = (void *)skb->data + sizeof(struct qrdma_bth) +
+	     sizeof(struct qrdma_aeth);
+	at->orig = cpu_to_be64(res->orig);
+	return skb;
+}
+
+static u8 read_opcode(const struct qrdma_rres *res)
+{
+	bool first = res->psn == res->first_psn;
+	bool last = res->psn == res->last_psn;
+
+	if (first)
+		return last ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
+			      IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST;
+	return last ? IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST :
+		      IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE;
+}
+
+/* The memory may change under way: the payload is a copy of one moment. */
+static struct sk_buff *build_read_response(struct qrdma_qp *qp,
+					   const struct qrdma_rres *res)
+{
+	u8 opcode = read_opcode(res);
+	const struct qrdma_opcode *op = &qrdma_opcodes[opcode];
+	u32 payload = min(qp->mtu, res->resid);
+	struct sk_buff *skb;
+	void *hdr;
+
+	skb = qrdma_skb_alloc(qp->dev, &qp->av, op->hdr_len + payload);
+	if (!skb)
+		return ERR_PTR(-ENOMEM);
+	hdr = skb_put(skb, op->hdr_len);
+	fill_bth(qp, hdr, opcode, res->psn);
+	if (op->flags & QRDMA_OP_AETH)
+		fill_aeth(hdr + op->ext, QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT,
+			  res->msn);
+	if (payload &&
+	    qrdma_copy_from_mr(qp->ibqp.pd, res->rkey, res->va,
+			       skb_put(skb, payload), payload)) {
+		kfree_skb(skb);
+		return ERR_PTR(-EFAULT);
+	}
+	return skb;
+}
+
+static void answered(struct qrdma_rq *rq, const struct qrdma_rres *res)
+{
+	rq->out_tail++;
+	rq->dups -= res->dup;
+}
+
+/*
+ * The key of a READ was taken back before all of it was answered. Where the
+ * READ had been asked for again, that is no error of the peer's: it may have
+ * got the answer meanwhile, 9.7.4.4.
+ */
+static void read_failed(struct qrdma_qp *qp, const struct qrdma_rres *res,
+			struct qrdma_notify *nt)
+{
+	answered(&qp->rq, res);
+	if (res->dup)
+		return;
+	owe(&qp->rq, QRDMA_AETH_NAK | QRDMA_NAK_REM_ACC, res->psn);
+	nt->flags |= QRDMA_NT_QP_ACCESS_ERR;
+	qrdma_qp_fail(qp);
+}
+
+/*
+ * One packet of the oldest answer that is due; -ENOMEM, or -EAGAIN where
+ * that answer is off and the next one may be asked for.
+ */
+static struct sk_buff *next_answer(struct qrdma_qp *qp,
+				   struct qrdma_notify *nt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_rres *res = &rq->res[rq->out_tail & rq->res_mask];
+	struct sk_buff *skb;
+	u32 n;
+
+	if (res->kind == QRDMA_RRES_ATOMIC) {
+		skb = build_atomic_ack(qp, res);
+		if (!skb)
+			return ERR_PTR(-ENOMEM);
+		answered(rq, res);
+		return skb;
+	}
+	n = min(qp->mtu, res->resid);
+	skb = build_read_response(qp, res);
+	if (skb == ERR_PTR(-EFAULT)) {
+		read_failed(qp, res, nt);
+		return ERR_PTR(-EAGAIN);
+	}
+	if (IS_ERR(skb))
+		return skb;
+	res->va += n;
+	res->resid -= n;
+	if (res->psn == res->last_psn)
+		answered(rq, res);
+	res->psn = qrdma_psn_add(res->psn, 1);
+	return skb;
+}
+
+/*
+ * Build a list: answers in the order of their requests, then what is owed
+ * for the rest. What cannot be built is lost, as on a wire: the peer asks
+ * again.
+ */
+static void fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
+		 struct qrdma_notify *nt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	struct sk_buff *skb;
+
+	while (tx->count < QRDMA_LIST_MAX) {
+		if (rq->out_tail != rq->res_head) {
+			skb = next_answer(qp, nt);
+			if (skb == ERR_PTR(-EAGAIN))
+				continue;
+			if (IS_ERR(skb))
+				break;
+		} else if (rq->ack_owed) {
+			skb = build_ack(qp, IB_OPCODE_RC_ACKNOWLEDGE,
+					rq->ack_psn, rq->ack_syndrome,
+					rq->msn);
+			rq->ack_owed = false;
+			if (!skb)
+				break;
+		} else {
+			break;
+		}
+		if (qrdma_skb_seal(skb, &qp->av, rq->ip_id)) {
+			kfree_skb(skb);
+			continue;
+		}
+		rq->ip_id++;
+		qrdma_tx_add(tx, skb);
+	}
+}
+
+void qrdma_rq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
+	__must_hold(&qp->rq.lock)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_tx tx = {};
+	u32 sent = 0;
+
+	lockdep_assert_held(&rq->lock);
+	if (rq->running)
+		return;
+	rq->running = true;
+	while (sent < QRDMA_BUDGET) {
+		fill(qp, &tx, nt);
+		if (!tx.count)
+			break;
+		sent += tx.count;
+		spin_unlock(&rq->lock);
+		qrdma_tx_send(qp->dev, &qp->av, &qp->dst, &tx);
+		spin_lock(&rq->lock);
+	}
+	rq->running = false;
+	if (sent >= QRDMA_BUDGET)
+		qrdma_qp_queue_work(qp);
+}

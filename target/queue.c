@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The core's half of a queue, as a transport makes and ends it. Process
+ * context.
+ */
+#define pr_fmt(fmt) "quarry: " fmt
+
+#include "internal.h"
+
+static void queue_idle(struct percpu_ref *ref)
+{
+	complete(&container_of(ref, struct qtgt_queue, ref)->idle);
+}
+
+/**
+ * qtgt_queue_init() - make the core's half of a queue
+ * @queue: zeroed memory in the transport's queue
+ * @ops: the transport
+ * @port: port that the host came in by
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM; undone by qtgt_queue_stop() and qtgt_queue_exit().
+ */
+int qtgt_queue_init(struct qtgt_queue *queue,
+		    const struct qtgt_transport_ops *ops,
+		    struct qtgt_port *port)
+{
+	int err;
+
+	err = percpu_ref_init(&queue->ref, queue_idle, 0, GFP_KERNEL);
+	if (err)
+		return err;
+	init_completion(&queue->idle);
+	atomic64_set(&queue->consumed, 0);
+	queue->ops = ops;
+	queue->port = qtgt_port_get(port);
+	return 0;
+}
+
+/**
+ * qtgt_queue_stop() - take no more commands and wait for those there are
+ * @queue: queue on which every transfer of data has failed or will
+ *
+ * Afterwards no response is posted any more. Those that may still have held a
+ * command: the block layer, the queue's worker, a transfer of data.
+ *
+ * Context: process, may sleep.
+ */
+void qtgt_queue_stop(struct qtgt_queue *queue)
+{
+	percpu_ref_kill(&queue->ref);
+	/* Async event requests wait for something to happen: this is it. */
+	qtgt_events_stop(queue);
+	wait_for_completion(&queue->idle);
+}
+
+/**
+ * qtgt_queue_exit() - part a stopped queue from its controller
+ * @queue: queue
+ *
+ * Context: process, may sleep.
+ */
+void qtgt_queue_exit(struct qtgt_queue *queue)
+{
+	struct qtgt_ctrl *ctrl = queue->ctrl;
+
+	if (ctrl) {
+		mutex_lock(&ctrl->lock);
+		ctrl->queues[queue->qid] = NULL;
+		mutex_unlock(&ctrl->lock);
+		/* Taking down may have kept the host from keeping it alive. */
+		WRITE_ONCE(ctrl->traffic, true);
+		qtgt_ctrl_put(ctrl);
+	}
+	qtgt_port_put(queue->port);
+	percpu_ref_exit(&queue->ref);
+}
