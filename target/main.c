@@ -9,6 +9,7 @@
 
 struct workqueue_struct *qtgt_wq;
 struct workqueue_struct *qtgt_io_wq;
+struct workqueue_struct *qtgt_fast_wq;
 
 int qtgt_init(void)
 {
@@ -19,15 +20,21 @@ int qtgt_init(void)
 	if (!qtgt_wq)
 		return err;
 	qtgt_io_wq = alloc_workqueue("quarry_target_io",
-				     WQ_MEM_RECLAIM | WQ_HIGHPRI |
-				     QUARRY_WQ_PERCPU, 0);
+				     WQ_MEM_RECLAIM | QUARRY_WQ_PERCPU, 0);
 	if (!qtgt_io_wq)
 		goto err_destroy_wq;
+	qtgt_fast_wq = alloc_workqueue("quarry_target_fast",
+				       WQ_MEM_RECLAIM | WQ_HIGHPRI |
+				       QUARRY_WQ_PERCPU, 0);
+	if (!qtgt_fast_wq)
+		goto err_destroy_io_wq;
 	err = qtgt_discovery_init();
 	if (err)
-		goto err_destroy_io_wq;
+		goto err_destroy_fast_wq;
 	return 0;
 
+err_destroy_fast_wq:
+	destroy_workqueue(qtgt_fast_wq);
 err_destroy_io_wq:
 	destroy_workqueue(qtgt_io_wq);
 err_destroy_wq:
@@ -43,6 +50,7 @@ void qtgt_exit(void)
 	 */
 	flush_workqueue(qtgt_wq);
 	qtgt_discovery_exit();
+	destroy_workqueue(qtgt_fast_wq);
 	destroy_workqueue(qtgt_io_wq);
 	destroy_workqueue(qtgt_wq);
 	qtgt_buf_drain();
