@@ -57,8 +57,6 @@ extern struct rw_semaphore qtgt_config_sem;
 extern struct workqueue_struct *qtgt_wq;
 /* Commands that must be able to sleep; on the CPU that received them. */
 extern struct workqueue_struct *qtgt_io_wq;
-/* The same, before other work of that CPU. */
-extern struct workqueue_struct *qtgt_fast_wq;
 
 extern struct qtgt_subsys *qtgt_disc_subsys;
 extern struct list_head qtgt_ports;	/* under qtgt_config_sem */

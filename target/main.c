@@ -9,7 +9,6 @@
 
 struct workqueue_struct *qtgt_wq;
 struct workqueue_struct *qtgt_io_wq;
-struct workqueue_struct *qtgt_fast_wq;
 
 int qtgt_init(void)
 {
@@ -19,22 +18,19 @@ int qtgt_init(void)
 				  0);
 	if (!qtgt_wq)
 		return err;
+	/*
+	 * Not WQ_HIGHPRI: a worker that does not push a sender on the same CPU
+	 * aside finds more commands at once.
+	 */
 	qtgt_io_wq = alloc_workqueue("quarry_target_io",
 				     WQ_MEM_RECLAIM | QUARRY_WQ_PERCPU, 0);
 	if (!qtgt_io_wq)
 		goto err_destroy_wq;
-	qtgt_fast_wq = alloc_workqueue("quarry_target_fast",
-				       WQ_MEM_RECLAIM | WQ_HIGHPRI |
-				       QUARRY_WQ_PERCPU, 0);
-	if (!qtgt_fast_wq)
-		goto err_destroy_io_wq;
 	err = qtgt_discovery_init();
 	if (err)
-		goto err_destroy_fast_wq;
+		goto err_destroy_io_wq;
 	return 0;
 
-err_destroy_fast_wq:
-	destroy_workqueue(qtgt_fast_wq);
 err_destroy_io_wq:
 	destroy_workqueue(qtgt_io_wq);
 err_destroy_wq:
@@ -50,7 +46,6 @@ void qtgt_exit(void)
 	 */
 	flush_workqueue(qtgt_wq);
 	qtgt_discovery_exit();
-	destroy_workqueue(qtgt_fast_wq);
 	destroy_workqueue(qtgt_io_wq);
 	destroy_workqueue(qtgt_wq);
 	qtgt_buf_drain();

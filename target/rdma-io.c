@@ -35,11 +35,8 @@ static void do_later(struct qtgt_rdma_rsp *rsp,
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
 	rsp->step = step;
-	if (!llist_add(&rsp->node, &queue->todo))
-		return;
-	/* A worker in no hurry finds more to do at once. */
-	queue_work(queue->in_flight > 0 ? qtgt_io_wq : qtgt_fast_wq,
-		   &queue->todo_work);
+	if (llist_add(&rsp->node, &queue->todo))
+		queue_work(qtgt_io_wq, &queue->todo_work);
 }
 
 static void execute(struct qtgt_rdma_rsp *rsp)
