@@ -17,32 +17,34 @@
 /* Below this many bytes the vector unit costs more than it saves. */
 #define COMPAT_CRC32_MIN	256
 
-typedef struct crypto_shash *compat_crc32_t;
+struct compat_crc32 {
+	struct crypto_shash *tfm;
+};
 
-static inline int compat_crc32_init(compat_crc32_t *alg)
+static inline int compat_crc32_init(struct compat_crc32 *alg)
 {
 	struct crypto_shash *tfm = crypto_alloc_shash("crc32", 0, 0);
 
 	if (IS_ERR(tfm))
 		return PTR_ERR(tfm);
-	*alg = tfm;
+	alg->tfm = tfm;
 	return 0;
 }
 
-static inline void compat_crc32_exit(compat_crc32_t *alg)
+static inline void compat_crc32_exit(struct compat_crc32 *alg)
 {
-	crypto_free_shash(*alg);
+	crypto_free_shash(alg->tfm);
 }
 
-static inline u32 compat_crc32_le(compat_crc32_t alg, u32 crc, const void *p,
-				  size_t len)
+static inline u32 compat_crc32_le(const struct compat_crc32 *alg, u32 crc,
+				  const void *p, size_t len)
 {
-	SHASH_DESC_ON_STACK(desc, alg);
+	SHASH_DESC_ON_STACK(desc, alg->tfm);
 
 	if (len < COMPAT_CRC32_MIN)
 		return crc32_le(crc, p, len);
 
-	desc->tfm = alg;
+	desc->tfm = alg->tfm;
 	*(u32 *)shash_desc_ctx(desc) = crc;
 	if (crypto_shash_update(desc, p, len))
 		return crc32_le(crc, p, len);
@@ -51,19 +53,20 @@ static inline u32 compat_crc32_le(compat_crc32_t alg, u32 crc, const void *p,
 
 #else
 
-typedef int compat_crc32_t;
+struct compat_crc32 {
+};
 
-static inline int compat_crc32_init(compat_crc32_t *alg)
+static inline int compat_crc32_init(struct compat_crc32 *alg)
 {
 	return 0;
 }
 
-static inline void compat_crc32_exit(compat_crc32_t *alg)
+static inline void compat_crc32_exit(struct compat_crc32 *alg)
 {
 }
 
-static inline u32 compat_crc32_le(compat_crc32_t alg, u32 crc, const void *p,
-				  size_t len)
+static inline u32 compat_crc32_le(const struct compat_crc32 *alg, u32 crc,
+				  const void *p, size_t len)
 {
 	return crc32_le(crc, p, len);
 }

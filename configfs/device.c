@@ -17,13 +17,13 @@
 /**
  * struct qcfs_device - a folder below devices/
  * @group: the folder
- * @lock: protects all that follows
+ * @lock: taken outside of all of rdma/
  * @made: we made the device; it may have ended by itself since
  * @netdev: name of its interface
  */
 struct qcfs_device {
 	struct config_group	group;
-	struct mutex		lock;
+	struct mutex		lock;	/* protects all that follows */
 	bool			made;
 	char			netdev[IFNAMSIZ];
 };

@@ -59,7 +59,7 @@ static_assert(QHOST_MAX_QUEUE_SIZE == 1 << QHOST_TAG_BITS);
 
 /* The page size of fast registration and of NVMe structures. */
 #define QHOST_PAGE_SHIFT	12
-#define QHOST_PAGE_SIZE		(1U << QHOST_PAGE_SHIFT)
+#define QHOST_PAGE_SIZE		BIT(QHOST_PAGE_SHIFT)
 
 #define QHOST_ADMIN_TIMEOUT	(10 * HZ)
 #define QHOST_IO_TIMEOUT	(30 * HZ)
@@ -155,6 +155,7 @@ struct qhost_queue {
 	struct ib_recv_wr *repost;
 	struct io_comp_batch *iob;
 	struct ib_wc wc[QHOST_POLL_BATCH];
+	/* protects the above against other pollers of a polled queue */
 	spinlock_t poll_lock;
 
 	/* Set-up and take-down. */
@@ -222,8 +223,8 @@ struct qhost_ctrl {
 	struct list_head namespaces;
 
 	struct work_struct fail_work;
-	struct work_struct scan_work;
 	struct work_struct aen_work;
+	struct delayed_work scan_work;
 	struct delayed_work keep_alive_work;
 	u32 aen_result;
 	u16 aen_status;
@@ -315,7 +316,7 @@ void qhost_object_put(void);
 /* controller.c */
 bool qhost_ctrl_move(struct qhost_ctrl *ctrl, enum qhost_state to);
 void qhost_ctrl_fail(struct qhost_ctrl *ctrl, const char *why);
-void qhost_queue_scan(struct qhost_ctrl *ctrl);
+void qhost_queue_scan(struct qhost_ctrl *ctrl, unsigned long delay);
 
 /* setup.c */
 int qhost_setup(struct qhost_ctrl *ctrl);

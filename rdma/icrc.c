@@ -16,7 +16,7 @@
 /* More than these bytes of linear data are not worth a copy. */
 #define MERGE_MAX	48
 
-static compat_crc32_t crc_alg;
+static struct compat_crc32 crc_alg;
 /* The CRC of the eight bytes of ones that stand for a local route header. */
 static u32 crc_start __ro_after_init;
 
@@ -89,7 +89,7 @@ static u32 crc_skb(u32 crc, const struct sk_buff *skb, u32 off, u32 len)
 
 	if (off < start) {
 		n = min(len, start - off);
-		crc = compat_crc32_le(crc_alg, crc, skb->data + off, n);
+		crc = compat_crc32_le(&crc_alg, crc, skb->data + off, n);
 		off += n;
 		len -= n;
 	}
@@ -99,7 +99,7 @@ static u32 crc_skb(u32 crc, const struct sk_buff *skb, u32 off, u32 len)
 
 		if (off < end) {
 			n = min(len, end - off);
-			crc = compat_crc32_le(crc_alg, crc,
+			crc = compat_crc32_le(&crc_alg, crc,
 					      skb_frag_address(frag) + off - start,
 					      n);
 			off += n;

@@ -99,6 +99,10 @@ static void rx_segment(struct qrdma_rx *rx, struct sk_buff *skb, u8 family)
 	struct udphdr _uh, *uh;
 	int udp_off;
 
+	if (skb_shinfo(skb)->gso_type & SKB_GSO_UDP) {
+		kfree_skb(skb); /* would come out as IP fragments */
+		return;
+	}
 	__skb_push(skb, skb->data - skb_mac_header(skb));
 	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_IP_CSUM |
 				      NETIF_F_IPV6_CSUM, false);
@@ -111,7 +115,7 @@ static void rx_segment(struct qrdma_rx *rx, struct sk_buff *skb, u8 family)
 		skb_mark_not_on_list(seg);
 		udp_off = skb_transport_offset(seg);
 		uh = skb_header_pointer(seg, udp_off, sizeof(_uh), &_uh);
-		if (uh)
+		if (uh && uh->dest == htons(QRDMA_UDP_PORT))
 			rx_single(rx, seg, family, uh, udp_off);
 		consume_skb(seg);
 	}
@@ -124,6 +128,23 @@ static bool is_list(const struct sk_buff *skb, int udp_off)
 	       skb_has_frag_list(skb) &&
 	       skb_pagelen(skb) - udp_off - sizeof(struct udphdr) ==
 		       skb_shinfo(skb)->gso_size;
+}
+
+/*
+ * Free a received packet, list and all. One by one, the members go to this
+ * CPU's cache, where the next to send finds them; in a heap they would not.
+ */
+static void rx_free(struct sk_buff *skb)
+{
+	struct sk_buff *seg, *next;
+
+	if (skb_has_frag_list(skb) && !skb_cloned(skb)) {
+		seg = skb_shinfo(skb)->frag_list;
+		skb_frag_list_init(skb);
+		skb_list_walk_safe(seg, seg, next)
+			napi_consume_skb(seg, 1);
+	}
+	napi_consume_skb(skb, 1);
 }
 
 /* Hand @skb to the receiver and free it. */
@@ -143,7 +164,7 @@ static void rx_skb(struct net *net, struct sk_buff *skb, u8 family,
 	}
 	qrdma_rx_end(&rx);
 	if (skb)
-		napi_consume_skb(skb, 1);
+		rx_free(skb);
 }
 
 static unsigned int hook_ipv4(void *priv, struct sk_buff *skb,

@@ -10,6 +10,10 @@
 
 /* Packets on the wire, not acknowledged, that a requester may have. */
 #define QRDMA_WINDOW		256
+/* Packets of READ responses that it may have asked for, but for one READ. */
+#define QRDMA_READ_WINDOW	512
+/* PSNs that one message may take: half of what can be told apart. */
+#define QRDMA_MAX_MSG_PSNS	BIT(22)
 /* Packets built before they are handed down together. */
 #define QRDMA_LIST_MAX		16
 /* Packets sent in one go before the rest is left to the QP's work. */
@@ -86,6 +90,8 @@ void qrdma_mr_put(struct qrdma_mr *mr);
  * @mr: held
  * @iova: within it
  * @len: in: bytes wanted; out: bytes that are contiguous
+ *
+ * Return: kernel address of the first byte.
  */
 void *qrdma_mr_piece(const struct qrdma_mr *mr, u64 iova, u32 *len);
 /* Carry out a REG_MR or a (local or remote) invalidate; 0 or -EINVAL. */
@@ -109,6 +115,12 @@ int qrdma_copy_buf_to_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 			   u32 off, const void *from, u32 len);
 /**
  * qrdma_frags_from_sges() - payload as page fragments, without a copy
+ * @pd: of the QP
+ * @sge: gather list
+ * @num: its entries
+ * @off: bytes of it to skip
+ * @skb: packet to add to
+ * @len: bytes to add
  *
  * Return: 0, -EFAULT (key), or -EAGAIN where a page must not be lent to the
  * network: nothing is added then, copy instead.
@@ -135,6 +147,8 @@ void qrdma_qp_queue_work(struct qrdma_qp *qp);
 void qrdma_qp_run(struct qrdma_qp *qp);
 /**
  * qrdma_qp_notify() - call the handlers that an engine left to be called
+ * @qp: the QP
+ * @nt: what the engine left
  *
  * Context: bottom halves off, no lock of a QP held. Handlers may post.
  */
@@ -193,7 +207,7 @@ struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp);
 void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 		       struct qrdma_notify *nt);
 /* Room for one more READ or atomic; NULL where the peer has too many. */
-struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp, u32 limit);
+struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp);
 
 /* respond.c */
 void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,

@@ -26,16 +26,16 @@ struct qrdma_qp;
 /* Limits, enforced at what query_device says. */
 #define QRDMA_MAX_QP		65536
 #define QRDMA_MAX_CQ		65536
-#define QRDMA_MAX_MR		(1 << 20)
+#define QRDMA_MAX_MR		BIT(20)
 #define QRDMA_MAX_PD		65536
 #define QRDMA_MAX_AH		65536
 #define QRDMA_MAX_QP_WR		16384
-#define QRDMA_MAX_CQE		(1 << 20)
+#define QRDMA_MAX_CQE		BIT(20)
 #define QRDMA_MAX_SGE		32
 #define QRDMA_MAX_INLINE	512
 #define QRDMA_MAX_RD_ATOMIC	128
 #define QRDMA_MAX_FR_PAGES	512
-#define QRDMA_MAX_MSG		(1U << 31)
+#define QRDMA_MAX_MSG		0x80000000U
 #define QRDMA_PKEY_TBL_LEN	1
 #define QRDMA_GID_TBL_LEN	256
 /* The key that names all kernel memory to local work requests. */
@@ -101,6 +101,7 @@ struct qrdma_dev {
 	struct work_struct	gone;	/* @ndev leaves: unregister */
 	bool			going;	/* under the device list's mutex */
 	bool			up;	/* port state last told, likewise */
+	bool			ready;	/* registered: packets may look at it */
 };
 
 struct qrdma_pd {
@@ -114,22 +115,28 @@ struct qrdma_ah {
 
 /**
  * struct qrdma_cq - a completion queue
+ * @ibcq: the core's part
  * @lock: protects all that follows; any context
- * @ring: @size entries, a power of two
+ * @ring: completions
+ * @size: entries of @ring, a power of two
  * @head: entries produced; free running
  * @tail: entries consumed; free running
  * @notify: armed by req_notify_cq; 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @overflowed: a completion found no room; the queue is in error for good
+ * @notifying: somebody is calling the handler
+ * @notify_again: and is to call it once more
  */
 struct qrdma_cq {
 	struct ib_cq	ibcq;
-	spinlock_t	lock;
+	spinlock_t	lock;		/* protects all below */
 	struct ib_wc	*ring;
 	u32		size;
 	u32		head;
 	u32		tail;
 	u8		notify;
 	bool		overflowed;
+	bool		notifying;
+	bool		notify_again;
 };
 
 enum qrdma_mr_type {
@@ -144,8 +151,12 @@ enum qrdma_mr_state {
 
 /**
  * struct qrdma_mr - a memory region
+ * @ibmr: the core's part
+ * @rcu: frees it after the last look-up
  * @users: data copies under way; see qrdma_mr_get()
- * @state: enum qrdma_mr_state; changed with cmpxchg
+ * @lock: serialises changes of @state and all below; readers hold @users
+ * @state: enum qrdma_mr_state
+ * @type: enum qrdma_mr_type
  * @key: the key in force, index and generation
  * @access: IB_ACCESS_* in force
  * @iova: address of the first byte, as the key's users name it
@@ -153,13 +164,17 @@ enum qrdma_mr_state {
  * @page_shift: of the entries of @pages
  * @offset: of @iova in the first page
  * @nr_pages: entries of @pages in use
- * @max_pages: entries of @pages allocated
+ * @max_pages: entries of @pages and @next_pages allocated
  * @pages: kernel addresses, each aligned to its page
+ * @next_pages: list that ib_map_mr_sg() makes for the next registration,
+ *              while this one may still be in force
+ * @nr_next: its entries
  */
 struct qrdma_mr {
 	struct ib_mr		ibmr;
 	struct rcu_head		rcu;
 	atomic_t		users;
+	spinlock_t		lock;	/* see above */
 	int			state;
 	enum qrdma_mr_type	type;
 	u32			key;
@@ -171,6 +186,8 @@ struct qrdma_mr {
 	u32			nr_pages;
 	u32			max_pages;
 	u64			*pages;
+	u64			*next_pages;
+	u32			nr_next;
 };
 
 /* A work request as the engine sees it: our own copy, checked when taken. */
@@ -207,8 +224,8 @@ struct qrdma_swqe {
 		} reg;
 	};
 	union {
-		struct ib_sge	sge[0];
-		u8		inline_data[0];
+		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
+		DECLARE_FLEX_ARRAY(u8, inline_data);
 	};
 };
 
@@ -226,10 +243,15 @@ struct qrdma_rwqe {
  * struct qrdma_rring - a queue of receive work requests
  * @lock: protects @head and the entries from @tail to it; any context
  * @head: posted; free running, written under @lock, read with acquire
- * @tail: consumed; owned by the responder (of an SRQ: under @lock)
+ * @tail: consumed; owned by the responder
+ * @buf: entries, struct qrdma_rwqe
+ * @stride: bytes from one to the next
+ * @mask: their number, a power of two, less one
+ * @max_wr: entries that may be posted
+ * @max_sge: scatter entries of each
  */
 struct qrdma_rring {
-	spinlock_t	lock;
+	spinlock_t	lock;		/* protects posting */
 	void		*buf;
 	u32		stride;
 	u32		mask;
@@ -242,6 +264,13 @@ struct qrdma_rring {
 /**
  * struct qrdma_sq - the requester: send queue, sending, completing
  * @post_lock: protects @head and the entries behind it; any context
+ * @buf: entries, struct qrdma_swqe
+ * @stride: bytes from one to the next
+ * @mask: their number, a power of two, less one
+ * @max_wr: entries that may be posted
+ * @max_inline: bytes of inline data of each
+ * @max_sge: gather entries of each
+ * @sig_all: every work request leaves a completion
  * @head: posted; free running, written under @post_lock
  * @lock: protects all that follows; bottom halves off
  * @tail: oldest work request that is not completed; read without the lock
@@ -253,9 +282,18 @@ struct qrdma_rring {
  * @max_psn: the first PSN never sent
  * @rd_atomic: READs and atomics that are sent and not answered
  * @max_rd_atomic: limit of that
+ * @read_psns: PSNs of those that are the peer's to send
+ * @starved: a packet could not be built for want of memory
+ * @ip_id: IPv4 identification of the next packet
+ * @retry_cnt: QP attribute; 0 to 7
+ * @rnr_retry: QP attribute; 0 to 7, 7 for ever
+ * @retries_left: of @retry_cnt since the last answer
+ * @rnr_left: of @rnr_retry since the last answer
+ * @timeout: QP attribute; 4.096 us << timeout, 0 for never
  * @running: somebody is sending; he will see what is new
  * @probing: a timer expired: one packet only until the peer answers
  * @rnr_wait: the peer has no receive posted; the timer ends the wait
+ * @sqd_told: the drained event was sent, or is not wanted
  * @rewound: sending was taken up again at @una, and no answer came since
  * @timer_on: the timer is running
  * @timer_una: @una when it was started
@@ -266,7 +304,7 @@ struct qrdma_rring {
  * @stall_start: ns; the peer's silence counts from here
  */
 struct qrdma_sq {
-	spinlock_t		post_lock;
+	spinlock_t		post_lock;	/* protects posting */
 	void			*buf;
 	u32			stride;
 	u32			mask;
@@ -276,6 +314,7 @@ struct qrdma_sq {
 	bool			sig_all;
 	u32			head;
 
+	/* protects all below */
 	spinlock_t		lock ____cacheline_aligned_in_smp;
 	u32			tail;
 	u32			cur;
@@ -286,6 +325,7 @@ struct qrdma_sq {
 	u32			max_psn;
 	u32			rd_atomic;
 	u32			max_rd_atomic;
+	s32			read_psns;
 	u16			ip_id;
 	u8			retry_cnt;
 	u8			rnr_retry;
@@ -296,6 +336,7 @@ struct qrdma_sq {
 	bool			probing;
 	bool			rnr_wait;
 	bool			rewound;
+	bool			starved;
 	bool			sqd_told;
 	bool			timer_on;
 	u32			timer_una;
@@ -325,41 +366,63 @@ struct qrdma_rres {
 
 /**
  * struct qrdma_rq - the responder
- * @lock: protects all of it but @ring.head; bottom halves off
- * @running: somebody is sending answers; he will see what is new
+ * @lock: protects all of it but the posting side of @ring; bottom halves off
+ * @ring: receive work requests
  * @psn: expected
  * @msn: message sequence number
+ * @flags: QRDMA_OP_* of the last packet of the open message, 0 for none
+ * @running: somebody is sending answers; he will see what is new
+ * @nak_sent: the peer was told of the gap at @psn
+ * @rnr_sent: the peer was told to send the request at @psn later
+ * @established: the first request was seen
+ * @ack_owed: an acknowledge is to be sent
+ * @ack_syndrome: its AETH syndrome
+ * @ack_psn: its PSN
+ * @min_rnr_timer: QP attribute, for RNR NAKs
+ * @access: QP attribute qp_access_flags
+ * @ip_id: IPv4 identification of the next packet
+ * @wqe: receive that the open SEND fills
+ * @done: payload bytes of the open message that are placed
+ * @va: where the open WRITE goes on
+ * @rkey: its key
+ * @resid: its bytes still to come
+ * @res: READs and atomics, the latest ones; a ring
+ * @res_mask: entries of @res, a power of two, less one
+ * @max_dest_rd: QP attribute max_dest_rd_atomic
+ * @res_head: entries made; free running
+ * @out_tail: entries answered; free running
+ * @dups: of those that are not, the ones asked for again
  */
 struct qrdma_rq {
+	/* protects all below but the posting side of ring */
 	spinlock_t		lock ____cacheline_aligned_in_smp;
 	struct qrdma_rring	ring;
 	u32			psn;
 	u32			msn;
-	u32			flags;		/* QRDMA_OP_* of the open message, or 0 */
+	u32			flags;
 	bool			running;
-	bool			nak_sent;	/* for the gap at @psn */
-	bool			rnr_sent;	/* for the request at @psn */
-	bool			established;	/* the first request was seen */
+	bool			nak_sent;
+	bool			rnr_sent;
+	bool			established;
 	bool			ack_owed;
 	u8			ack_syndrome;
 	u8			min_rnr_timer;
-	u32			ack_psn;
-	u32			access;		/* qp_access_flags */
 	u16			ip_id;
+	u32			ack_psn;
+	u32			access;
 
-	/* the open message */
 	struct qrdma_rwqe	*wqe;
-	u32			done;		/* payload bytes placed */
+	u32			done;
 	u64			va;
 	u32			rkey;
 	u32			resid;
 
-	/* READs and atomics: answers [out_tail, out_head) are still to be sent */
 	struct qrdma_rres	*res;
 	u32			res_mask;
 	u32			max_dest_rd;
 	u32			res_head;
 	u32			out_tail;
+	u32			dups;
 };
 
 struct qrdma_qp {
@@ -379,6 +442,7 @@ struct qrdma_qp {
 
 	struct hrtimer		timer;
 	struct work_struct	work;	/* on the bottom-half queue */
+	atomic_t		nt_left;	/* QRDMA_NT_*, for the work */
 
 	struct mutex		mutex;	/* modify, query, destroy: the fields below */
 	struct ib_qp_attr	attr;
@@ -399,6 +463,7 @@ struct qrdma_pkt {
 	u32				qpn;
 	bool				ack_req;
 	bool				solicited;
+	bool				pkey_ok;
 	const u8			*hdr;	/* BTH and what follows, linear */
 	u32				payload_off;
 	u32				payload;	/* bytes without pad */
@@ -555,9 +620,7 @@ struct sk_buff *qrdma_skb_alloc(struct qrdma_dev *dev, const struct qrdma_av *av
  * Return: 0 or -ENOMEM; the packet stays the caller's.
  */
 int qrdma_skb_seal(struct sk_buff *skb, const struct qrdma_av *av, u16 ip_id);
-/**
- * qrdma_tx_add() - append a sealed packet to a list; takes it over
- */
+/* qrdma_tx_add() - append a sealed packet to a list; takes it over */
 void qrdma_tx_add(struct qrdma_tx *tx, struct sk_buff *skb);
 /**
  * qrdma_tx_send() - hand a list to the network
@@ -577,6 +640,8 @@ void qrdma_tx_send(struct qrdma_dev *dev, const struct qrdma_av *av,
 /* recv.c: from net.c to the responder and the completer */
 /**
  * qrdma_rx_begin() - open a batch of received packets
+ * @rx: the batch
+ * @net: network namespace that they came to
  *
  * Context: softirq or bottom halves off, RCU read side, until qrdma_rx_end().
  */

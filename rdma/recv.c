@@ -32,9 +32,11 @@ static void leave(struct qrdma_rx *rx)
 
 	qrdma_count(qp->dev, QRDMA_CNT_RX_LISTS);
 	if (rx->side == SIDE_RQ) {
+		__acquire(&qp->rq.lock);
 		qrdma_rq_run(qp, &rx->nt);
 		spin_unlock(&qp->rq.lock);
 	} else if (rx->side == SIDE_SQ) {
+		__acquire(&qp->sq.lock);
 		qrdma_sq_run(qp, &rx->nt);
 		spin_unlock(&qp->sq.lock);
 	}
@@ -59,10 +61,14 @@ static void enter(struct qrdma_rx *rx, struct qrdma_qp *qp, int side)
 		leave(rx);
 	rx->qp = qp;
 	rx->side = side;
-	if (side == SIDE_RQ)
+	/* For sparse: leave() has the lock from here. */
+	if (side == SIDE_RQ) {
 		spin_lock(&qp->rq.lock);
-	else
+		__release(&qp->rq.lock);
+	} else {
 		spin_lock(&qp->sq.lock);
+		__release(&qp->sq.lock);
+	}
 }
 
 /* Headers, lengths and opcode; all that can be said without a QP. */
@@ -80,6 +86,8 @@ static bool parse(struct qrdma_pkt *pkt)
 	bth = (const struct qrdma_bth *)pkt->hdr;
 	if (bth->flags & QRDMA_BTH_VER_MASK)
 		return false;
+	pkt->pkey_ok = !((bth->pkey ^ cpu_to_be16(QRDMA_DEF_PKEY)) &
+			 cpu_to_be16(0x7fff));
 	pkt->opcode = bth->opcode;
 	pkt->op = &qrdma_opcodes[bth->opcode];
 	if (!pkt->op->name)
@@ -117,6 +125,7 @@ static bool addresses_match(const struct qrdma_qp *qp,
 			    const struct qrdma_pkt *pkt)
 {
 	const struct qrdma_av *av = &qp->av;
+	const struct ipv6hdr *ip6;
 
 	if (av->family != pkt->family)
 		return false;
@@ -124,12 +133,10 @@ static bool addresses_match(const struct qrdma_qp *qp,
 		const struct iphdr *ip = pkt->ip;
 
 		return ip->saddr == av->v4.daddr && ip->daddr == av->v4.saddr;
-	} else {
-		const struct ipv6hdr *ip = pkt->ip;
-
-		return ipv6_addr_equal(&ip->saddr, &av->v6.daddr) &&
-		       ipv6_addr_equal(&ip->daddr, &av->v6.saddr);
 	}
+	ip6 = pkt->ip;
+	return ipv6_addr_equal(&ip6->saddr, &av->v6.daddr) &&
+	       ipv6_addr_equal(&ip6->daddr, &av->v6.saddr);
 }
 
 /* The device that has the packet's destination address. */
@@ -172,7 +179,7 @@ static struct qrdma_qp *find_qp(struct qrdma_rx *rx,
 	if (rx->qp && rx->qp->ibqp.qp_num == pkt->qpn)
 		return rx->qp;
 	qp = qrdma_qp_find(pkt->qpn);
-	if (!qp || !net_eq(dev_net(qp->dev->ndev), rx->net))
+	if (!qp || !net_eq(qp->dev->net, rx->net))
 		return NULL;
 	return qp;
 }
@@ -215,6 +222,10 @@ void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 	if (qp->type == IB_QPT_RC ? !addresses_match(qp, &pkt) :
 	    !(pkt.op->flags & QRDMA_OP_DETH)) {
 		qrdma_count(qp->dev, QRDMA_CNT_RX_MALFORMED);
+		return;
+	}
+	if (!pkt.pkey_ok) {
+		qrdma_count(qp->dev, QRDMA_CNT_RX_BAD_KEY);
 		return;
 	}
 	if (!icrc_ok(&pkt, sport)) {

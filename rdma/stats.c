@@ -31,6 +31,7 @@ static const struct rdma_stat_desc descs[] = {
 	[QRDMA_CNT_REQ_REMOTE_ACCESS_ERRORS].name = "req_remote_access_errors",
 	[QRDMA_CNT_RESP_REMOTE_ACCESS_ERRORS].name = "resp_remote_access_errors",
 };
+
 static_assert(ARRAY_SIZE(descs) == QRDMA_NUM_COUNTERS);
 
 static struct rdma_hw_stats *alloc_hw_port_stats(struct ib_device *ibdev,

@@ -21,6 +21,7 @@ struct qrdma_bth {
 	__be32	dqpn;		/* FECN, BECN, 6 reserved bits, 24 of QP number */
 	__be32	apsn;		/* AckReq, 7 reserved bits, 24 of PSN */
 };
+
 static_assert(sizeof(struct qrdma_bth) == 12);
 
 #define QRDMA_BTH_SE		0x80
@@ -39,6 +40,7 @@ struct qrdma_deth {
 	__be32	qkey;
 	__be32	sqpn;
 };
+
 static_assert(sizeof(struct qrdma_deth) == 8);
 
 /* RDMA extended transport header, 9.3.3. */
@@ -47,6 +49,7 @@ struct qrdma_reth {
 	__be32	rkey;
 	__be32	len;
 } __packed;
+
 static_assert(sizeof(struct qrdma_reth) == 16);
 
 /* Atomic extended transport header, 9.3.4. */
@@ -56,12 +59,14 @@ struct qrdma_atmeth {
 	__be64	swap_add;
 	__be64	compare;
 } __packed;
+
 static_assert(sizeof(struct qrdma_atmeth) == 28);
 
 /* ACK extended transport header, 9.3.5. */
 struct qrdma_aeth {
 	__be32	smsn;		/* syndrome, 24 bits of message number */
 };
+
 static_assert(sizeof(struct qrdma_aeth) == 4);
 
 /* Syndrome: the two upper bits give the kind, 9.7.5.2.1 */
@@ -79,6 +84,7 @@ static_assert(sizeof(struct qrdma_aeth) == 4);
 struct qrdma_atmack {
 	__be64	orig;
 } __packed;
+
 static_assert(sizeof(struct qrdma_atmack) == 8);
 
 #define QRDMA_ICRC_SIZE		4

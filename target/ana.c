@@ -17,6 +17,7 @@ static DEFINE_MUTEX(ana_lock);
 static unsigned int group_users[QTGT_MAX_ANAGRPS + 1] = {
 	[QTGT_DEFAULT_ANAGRP] = 1,
 };
+
 static u64 change_count;
 
 /**

@@ -36,6 +36,7 @@ static const struct {
 		NVME_AEN_BIT_DISC_CHANGE
 	},
 };
+
 static_assert(ARRAY_SIZE(events) == QTGT_NR_EVENTS);
 
 /* Answer one waiting request, if there is one and something to tell. */

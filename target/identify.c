@@ -23,7 +23,7 @@ static_assert(sizeof(struct nvme_id_ns_nvm) == NVME_IDENTIFY_DATA_SIZE);
 #define LPA_EXTENDED		BIT(2)	/* offset and 32 bits of length */
 
 #define FRMW_SLOT1_READ_ONLY	BIT(0)
-#define FRMW_ONE_SLOT		(1 << 1)
+#define FRMW_SLOTS(n)		((n) << 1)
 
 #define ANACAP_ALL_STATES	GENMASK(4, 0)
 #define ANA_TRANSITION_SEC	10
@@ -90,7 +90,7 @@ static u16 identify_ctrl(struct qtgt_req *req, void *page)
 		   NVME_CTRL_CMIC_ANA;
 	id->oaes = cpu_to_le32(NVME_AEN_CFG_NS_ATTR | NVME_AEN_CFG_ANA_CHANGE);
 	id->acl = 3;	/* the least that is recommended; all get one answer */
-	id->frmw = FRMW_SLOT1_READ_ONLY | FRMW_ONE_SLOT;
+	id->frmw = FRMW_SLOT1_READ_ONLY | FRMW_SLOTS(1);
 	id->lpa |= LPA_SMART_PER_NS | LPA_CMD_EFFECTS;
 	id->elpe = QTGT_ERROR_SLOTS - 1;
 

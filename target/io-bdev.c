@@ -13,6 +13,9 @@
 /* A discard bio holds its length in 32 bits; keep it aligned to anything. */
 #define DISCARD_SECTORS	(SZ_2G >> SECTOR_SHIFT)
 
+/* NPWG, NPWA, NPDG, NPDA and NOWS are defined; kernels differ on its name. */
+#define NSFEAT_OPTPERF	BIT(4)
+
 static int bdev_open(struct qtgt_ns *ns)
 {
 	struct file *file;
@@ -81,7 +84,7 @@ static void bdev_identify(struct qtgt_ns *ns, struct nvme_id_ns *id)
 	id->nawupf = phys;
 	id->nacwu = phys;
 
-	id->nsfeat |= NVME_NS_FEAT_IO_OPT;
+	id->nsfeat |= NSFEAT_OPTPERF;
 	id->npwg = zero_based(bdev_io_min(bdev) / lbs);
 	id->npwa = id->npwg;
 	id->npdg = zero_based(bdev_discard_granularity(bdev) / lbs);
@@ -269,15 +272,16 @@ static void exec_discard(struct qtgt_req *req)
 
 static void exec_write_zeroes(struct qtgt_req *req)
 {
+	const struct nvme_write_zeroes_cmd *c = &req->cmd.write_zeroes;
 	struct qtgt_ns *ns = req->ns;
-	sector_t count = (u64)le16_to_cpu(req->cmd.write_zeroes.length) + 1;
 	struct bio *bio = NULL;
+	sector_t sector, count;
 	int err;
 
-	err = __blkdev_issue_zeroout(ns->bdev,
-				     qtgt_lba_to_sector(ns, le64_to_cpu(req->cmd.write_zeroes.slba)),
-				     count << (ns->blksize_shift - SECTOR_SHIFT),
-				     GFP_NOIO, &bio, 0);
+	sector = qtgt_lba_to_sector(ns, le64_to_cpu(c->slba));
+	count = qtgt_lba_to_sector(ns, le16_to_cpu(c->length) + 1);
+	err = __blkdev_issue_zeroout(ns->bdev, sector, count, GFP_NOIO, &bio,
+				     0);
 	finish_chain(req, bio, err ? qtgt_errno_status(req, err) : 0);
 }
 

@@ -9,6 +9,7 @@
 #include <linux/nvme.h>
 #include <linux/nvme-rdma.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include "rdma.h"
 
@@ -188,6 +189,14 @@ static void rdma_remove_port(struct qtgt_port *port)
 	kfree(l);
 }
 
+static bool is_any(const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET6)
+		return ipv6_addr_any(&((struct sockaddr_in6 *)addr)->sin6_addr);
+	return ((struct sockaddr_in *)addr)->sin_addr.s_addr ==
+	       htonl(INADDR_ANY);
+}
+
 /* A port that listens on any address is known to a host by the one it used. */
 static void rdma_disc_traddr(struct qtgt_queue *core, char *traddr, size_t len)
 {
@@ -195,7 +204,7 @@ static void rdma_disc_traddr(struct qtgt_queue *core, char *traddr, size_t len)
 	struct listener *l = core->port->transport;
 
 	lockdep_assert_held(&qtgt_config_sem);
-	if (l && inet_addr_is_any((struct sockaddr *)&l->addr))
+	if (l && is_any(&l->addr))
 		snprintf(traddr, len, "%pISc", &cm_id->route.addr.src_addr);
 	else
 		strscpy(traddr, core->port->cfg.traddr, len);

@@ -44,6 +44,7 @@ int qrdma_device_delete(const char *name);
  * @name: its name
  *
  * Context: process, may sleep.
+ * Return: whether there is.
  */
 bool qrdma_device_exists(const char *name);
 
