@@ -117,13 +117,18 @@ int qrdma_copy_from_mr(struct ib_pd *pd, u32 rkey, u64 va, void *to, u32 len);
 /* A buffer to memory. */
 int qrdma_copy_buf_to_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 			   u32 off, const void *from, u32 len);
+/* So much of the payload's beginning is copied where it comes in short
+ * pieces: a header, say, in front of the data proper.
+ */
+#define QRDMA_LEND_LINEAR	128
+
 /**
  * qrdma_frags_from_sges() - payload as page fragments, without a copy
  * @pd: of the QP
  * @sge: gather list
  * @num: its entries
  * @off: bytes of it to skip
- * @skb: packet to add to
+ * @skb: packet to add to; has room for QRDMA_LEND_LINEAR
  * @len: bytes to add
  *
  * Return: 0, -EFAULT (key), or -EAGAIN where a page must not be lent to the

@@ -160,7 +160,7 @@ static struct sk_buff *build_rc(struct qrdma_qp *qp,
 	int err = 0;
 
 	skb = qrdma_skb_alloc(qp->dev, &qp->av,
-			      hdr_len + (lend ? 0 : payload));
+			      hdr_len + (lend ? QRDMA_LEND_LINEAR : payload));
 	if (unlikely(!skb))
 		return ERR_PTR(-ENOMEM);
 	fill_rc_headers(qp, wqe, skb_put(skb, hdr_len), opcode, off);

@@ -29,14 +29,40 @@ static void queue_error(struct qtgt_rdma_queue *queue, const char *why,
 		qtgt_rdma_disconnect(&queue->core);
 }
 
+/* Commands are run where they come in; follow when that place has changed. */
+static void note_cpu(struct qtgt_rdma_queue *queue)
+{
+	int cpu = raw_smp_processor_id();
+
+	if (likely(cpu == queue->cpu)) {
+		queue->elsewhere = 0;
+	} else if (queue->cpu < 0 || ++queue->elsewhere == QTGT_RDMA_MOVE) {
+		WRITE_ONCE(queue->cpu, cpu);
+		queue->elsewhere = 0;
+	}
+}
+
+static void place_worker(struct qtgt_rdma_queue *queue)
+{
+	int cpu = READ_ONCE(queue->cpu);
+
+	if (likely(cpu == queue->worker_cpu))
+		return;
+	/* It fails for a CPU that has gone offline; any other will do. */
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+	queue->worker_cpu = cpu;
+}
+
 static void do_later(struct qtgt_rdma_rsp *rsp,
 		     void (*step)(struct qtgt_rdma_rsp *rsp))
 {
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
 	rsp->step = step;
-	if (llist_add(&rsp->node, &queue->todo))
-		queue_work(qtgt_io_wq, &queue->todo_work);
+	if (!llist_add(&rsp->node, &queue->todo))
+		return;
+	note_cpu(queue);
+	kthread_queue_work(queue->worker, &queue->todo_work);
 }
 
 static void execute(struct qtgt_rdma_rsp *rsp)
@@ -513,7 +539,7 @@ int qtgt_rdma_done_poll(struct irq_poll *iop, int budget)
  *
  * Context: process, may sleep.
  */
-void qtgt_rdma_todo_work(struct work_struct *work)
+void qtgt_rdma_todo_work(struct kthread_work *work)
 {
 	struct qtgt_rdma_queue *queue =
 		container_of(work, struct qtgt_rdma_queue, todo_work);
@@ -522,6 +548,7 @@ void qtgt_rdma_todo_work(struct work_struct *work)
 	struct blk_plug plug;
 	unsigned int n = 0;
 
+	place_worker(queue);
 	list = llist_reverse_order(llist_del_all(&queue->todo));
 	if (!list)
 		return;
@@ -532,7 +559,7 @@ void qtgt_rdma_todo_work(struct work_struct *work)
 		return;
 	}
 
-	WRITE_ONCE(queue->worker, current);
+	WRITE_ONCE(queue->gathering, true);
 	blk_start_plug(&plug);
 	llist_for_each_entry_safe(rsp, next, list, node) {
 		rsp->step(rsp);
@@ -540,7 +567,7 @@ void qtgt_rdma_todo_work(struct work_struct *work)
 			post_done(queue);
 	}
 	blk_finish_plug(&plug);
-	WRITE_ONCE(queue->worker, NULL);
+	WRITE_ONCE(queue->gathering, false);
 	post_done(queue);
 }
 
@@ -556,7 +583,8 @@ void qtgt_rdma_respond(struct qtgt_req *req)
 						 req);
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
-	if (in_task() && READ_ONCE(queue->worker) == current) {
+	if (READ_ONCE(queue->gathering) && in_task() &&
+	    queue->worker->task == current) {
 		llist_add(&rsp->node, &queue->done);
 	} else if (!in_task() && READ_ONCE(queue->in_flight) > 1) {
 		if (llist_add(&rsp->node, &queue->done))
