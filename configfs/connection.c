@@ -192,8 +192,8 @@ STRING_ATTR(addr_trsvcid, trsvcid);
 STRING_ATTR(host_traddr, host_traddr);
 STRING_ATTR(host_iface, host_iface);
 STRING_ATTR(subsysnqn, subsysnqn);
-NUMBER_ATTR(nr_io_queues, 1, NR_CPUS);
-NUMBER_ATTR(nr_poll_queues, 0, NR_CPUS);
+NUMBER_ATTR(nr_io_queues, 1, QHOST_MAX_QUEUES);
+NUMBER_ATTR(nr_poll_queues, 0, QHOST_MAX_QUEUES);
 NUMBER_ATTR(queue_size, QHOST_MIN_QUEUE_SIZE, QHOST_MAX_QUEUE_SIZE);
 NUMBER_ATTR(keep_alive_tmo, 0, QHOST_MAX_KEEP_ALIVE);
 

@@ -381,16 +381,14 @@ void qhost_aen_work(struct work_struct *work)
 			   ctrl->aen_status);
 		return;
 	}
-	if (type == NVME_AER_NOTICE && info == NVME_AER_NOTICE_NS_CHANGED) {
+	if (type == NVME_AER_NOTICE && info == NVME_AER_NOTICE_NS_CHANGED)
 		qhost_queue_scan(ctrl);
-	} else if (type == NVME_AER_ERROR &&
-		   info == NVME_AER_ERROR_PERSIST_INT_ERR) {
+	else if (type == NVME_AER_ERROR &&
+		 info == NVME_AER_ERROR_PERSIST_INT_ERR)
 		qhost_ctrl_fail(ctrl, "the controller reports an internal error");
-		return;
-	} else {
+	else
 		qhost_warn(ctrl, "event of type %u, information %#x\n", type,
 			   info);
-	}
 	if (!qhost_failed(ctrl))
 		qhost_post_aen(ctrl);
 }

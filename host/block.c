@@ -293,6 +293,26 @@ static int init_io_hctx(struct blk_mq_hw_ctx *hctx, void *data,
 	return 0;
 }
 
+/*
+ * Each queue needs a processor that is online now, or its Connect could not
+ * be sent. The block layer's own map does not see to that.
+ */
+static void map_online(struct blk_mq_queue_map *map)
+{
+	unsigned int online = 0, offline = 0, cpu;
+
+	if (num_online_cpus() == num_present_cpus()) {
+		blk_mq_map_queues(map);
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		unsigned int *n = cpu_online(cpu) ? &online : &offline;
+
+		map->mq_map[cpu] = map->queue_offset + *n % map->nr_queues;
+		(*n)++;
+	}
+}
+
 static void map_queues(struct blk_mq_tag_set *set)
 {
 	struct qhost_ctrl *ctrl = set->driver_data;
@@ -300,7 +320,7 @@ static void map_queues(struct blk_mq_tag_set *set)
 
 	map->nr_queues = ctrl->nr_default_queues;
 	map->queue_offset = 0;
-	blk_mq_map_queues(map);
+	map_online(map);
 	if (set->nr_maps <= HCTX_TYPE_POLL)
 		return;
 	/* Reads go where the writes go. */
@@ -308,7 +328,7 @@ static void map_queues(struct blk_mq_tag_set *set)
 	map = &set->map[HCTX_TYPE_POLL];
 	map->nr_queues = set->nr_hw_queues - ctrl->nr_default_queues;
 	map->queue_offset = ctrl->nr_default_queues;
-	blk_mq_map_queues(map);
+	map_online(map);
 }
 
 const struct blk_mq_ops qhost_admin_mq_ops = {

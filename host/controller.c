@@ -22,6 +22,7 @@ static const char *const state_names[] = {
 	[QHOST_DELETING]	= "deleting",
 	[QHOST_DEAD]		= "dead",
 };
+
 static_assert(ARRAY_SIZE(state_names) == QHOST_NR_STATES);
 
 /* From which state to which. A failed controller never becomes live. */
@@ -33,6 +34,7 @@ static const u8 allowed_moves[] = {
 	[QHOST_DELETING]	= BIT(QHOST_DEAD),
 	[QHOST_DEAD]		= BIT(QHOST_DELETING),
 };
+
 static_assert(ARRAY_SIZE(allowed_moves) == QHOST_NR_STATES);
 
 static bool move_locked(struct qhost_ctrl *ctrl, enum qhost_state to)

@@ -59,7 +59,7 @@ static_assert(QHOST_MAX_QUEUE_SIZE == 1 << QHOST_TAG_BITS);
 
 /* The page size of fast registration and of NVMe structures. */
 #define QHOST_PAGE_SHIFT	12
-#define QHOST_PAGE_SIZE		(1U << QHOST_PAGE_SHIFT)
+#define QHOST_PAGE_SIZE		BIT(QHOST_PAGE_SHIFT)
 
 #define QHOST_ADMIN_TIMEOUT	(10 * HZ)
 #define QHOST_IO_TIMEOUT	(30 * HZ)
@@ -155,6 +155,7 @@ struct qhost_queue {
 	struct ib_recv_wr *repost;
 	struct io_comp_batch *iob;
 	struct ib_wc wc[QHOST_POLL_BATCH];
+	/* protects the above against other pollers of a polled queue */
 	spinlock_t poll_lock;
 
 	/* Set-up and take-down. */

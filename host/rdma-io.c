@@ -190,6 +190,9 @@ static void wr_failed(struct ib_cq *cq, struct ib_wc *wc, const char *what)
 
 	if (qhost_failed(queue->ctrl))
 		return;
+	/* Before it is live, the CM knows better what is wrong. */
+	if (wc->status == IB_WC_WR_FLUSH_ERR && !qhost_queue_live(queue))
+		return;
 	snprintf(why, sizeof(why), "queue %u: %s: %s", queue->qid, what,
 		 ib_wc_status_msg(wc->status));
 	qhost_ctrl_fail(queue->ctrl, why);
@@ -387,14 +390,12 @@ int qhost_irq_poll(struct irq_poll *iop, int budget)
  */
 int qhost_poll(struct qhost_queue *queue, struct io_comp_batch *iob)
 {
-	int done = 0;
+	int done;
 
-	local_bh_disable();
-	if (spin_trylock(&queue->poll_lock)) {
-		done = process_cq(queue, INT_MAX, iob);
-		spin_unlock(&queue->poll_lock);
-	}
-	local_bh_enable();
+	if (!spin_trylock_bh(&queue->poll_lock))
+		return 0;
+	done = process_cq(queue, INT_MAX, iob);
+	spin_unlock_bh(&queue->poll_lock);
 	return done;
 }
 

@@ -216,12 +216,18 @@ static int cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
 		break;
 	default:
 		queue->cm_error = event_error(queue, ev);
-		/* Pairs with smp_load_acquire() in wait_cm(). */
+		/* Pairs with smp_load_acquire() in cm_done(). */
 		smp_store_release(&queue->cm_done, true);
 		wake_up_all(&ctrl->wait);
 		break;
 	}
 	return 0;
+}
+
+static bool cm_done(const struct qhost_queue *queue)
+{
+	/* Pairs with smp_store_release() in cm_handler(). */
+	return smp_load_acquire(&queue->cm_done);
 }
 
 /* Wait for the event that the last call to the CM leads to. */
@@ -231,19 +237,20 @@ static int wait_cm(struct qhost_queue *queue, const char *what)
 	long left;
 
 	left = wait_event_interruptible_timeout(ctrl->wait,
-			smp_load_acquire(&queue->cm_done) || qhost_failed(ctrl),
-			QHOST_CM_TIMEOUT);
+						cm_done(queue) ||
+						qhost_failed(ctrl),
+						QHOST_CM_TIMEOUT);
 	if (left < 0)
 		return -EINTR;
+	if (cm_done(queue)) {
+		queue->cm_done = false;
+		return queue->cm_error;
+	}
 	if (qhost_failed(ctrl))
 		return -ECONNRESET;
-	if (!left) {
-		qhost_err(ctrl, "queue %u: %s: no answer from %s\n",
-			  queue->qid, what, ctrl->opts.traddr);
-		return -ETIMEDOUT;
-	}
-	queue->cm_done = false;
-	return queue->cm_error;
+	qhost_err(ctrl, "queue %u: %s: no answer from %s\n", queue->qid, what,
+		  ctrl->opts.traddr);
+	return -ETIMEDOUT;
 }
 
 static int resolve_addr(struct qhost_queue *queue)

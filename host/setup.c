@@ -7,6 +7,7 @@
  */
 #define pr_fmt(fmt) "quarry: " fmt
 
+#include <linux/cpumask.h>
 #include <linux/inet.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -50,10 +51,23 @@ static int parse_addresses(struct qhost_ctrl *ctrl)
 	return 0;
 }
 
+/* More queues of a kind than processors would have nobody to use them. */
+static void clamp_queues(struct qhost_ctrl *ctrl)
+{
+	unsigned int cpus = num_online_cpus();
+
+	if (max(ctrl->opts.nr_io_queues, ctrl->opts.nr_poll_queues) > cpus)
+		qhost_info(ctrl, "no more than %u queues of a kind, one for each processor\n",
+			   cpus);
+	ctrl->opts.nr_io_queues = min(ctrl->opts.nr_io_queues, cpus);
+	ctrl->opts.nr_poll_queues = min(ctrl->opts.nr_poll_queues, cpus);
+}
+
 static int alloc_queues(struct qhost_ctrl *ctrl)
 {
 	unsigned int i, nr;
 
+	clamp_queues(ctrl);
 	nr = 1 + ctrl->opts.nr_io_queues + ctrl->opts.nr_poll_queues;
 	ctrl->queues = kvcalloc(nr, sizeof(*ctrl->queues), GFP_KERNEL);
 	if (!ctrl->queues)

@@ -89,20 +89,37 @@ static ssize_t sqsize_show(struct device *dev, struct device_attribute *attr,
 static DEVICE_ATTR_RO(sqsize);
 
 /* Strings of fixed length, padded with blanks: NVMe base 2.0, 1.4.2. */
-#define ID_STRING(_attr, _field)					\
-static ssize_t _attr##_show(struct device *dev,				\
-			    struct device_attribute *attr, char *buf)	\
-{									\
-	const struct qhost_ctrl *ctrl = to_ctrl(dev);			\
-									\
-	return sysfs_emit(buf, "%.*s\n", (int)sizeof(ctrl->_field),	\
-			  ctrl->_field);				\
-}									\
-static DEVICE_ATTR_RO(_attr)
+static ssize_t emit_padded(char *buf, const char *from, size_t size)
+{
+	return sysfs_emit(buf, "%.*s\n", (int)size, from);
+}
 
-ID_STRING(model, model);
-ID_STRING(serial, serial);
-ID_STRING(firmware_rev, firmware);
+static ssize_t model_show(struct device *dev, struct device_attribute *attr,
+			  char *buf)
+{
+	const struct qhost_ctrl *ctrl = to_ctrl(dev);
+
+	return emit_padded(buf, ctrl->model, sizeof(ctrl->model));
+}
+static DEVICE_ATTR_RO(model);
+
+static ssize_t serial_show(struct device *dev, struct device_attribute *attr,
+			   char *buf)
+{
+	const struct qhost_ctrl *ctrl = to_ctrl(dev);
+
+	return emit_padded(buf, ctrl->serial, sizeof(ctrl->serial));
+}
+static DEVICE_ATTR_RO(serial);
+
+static ssize_t firmware_rev_show(struct device *dev,
+				 struct device_attribute *attr, char *buf)
+{
+	const struct qhost_ctrl *ctrl = to_ctrl(dev);
+
+	return emit_padded(buf, ctrl->firmware, sizeof(ctrl->firmware));
+}
+static DEVICE_ATTR_RO(firmware_rev);
 
 static struct attribute *ctrl_attrs[] = {
 	&dev_attr_state.attr,

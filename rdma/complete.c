@@ -30,8 +30,10 @@ void qrdma_sq_complete(struct qrdma_qp *qp, enum ib_wc_status status,
 
 	lockdep_assert_held(&sq->lock);
 	if ((s32)(sq->fresh - sq->tail) > 0 &&
-	    qrdma_is_read_or_atomic(wqe->opcode))
+	    qrdma_is_read_or_atomic(wqe->opcode)) {
 		sq->rd_atomic--;
+		sq->read_psns -= qrdma_psn_diff(wqe->last_psn, wqe->first_psn);
+	}
 	tell = status != IB_WC_SUCCESS || sq->sig_all ||
 	       (wqe->send_flags & IB_SEND_SIGNALED);
 	if (tell) {
@@ -42,9 +44,14 @@ void qrdma_sq_complete(struct qrdma_qp *qp, enum ib_wc_status status,
 		wc.byte_len = wqe->length;
 		wc.qp = &qp->ibqp;
 	}
+	if (sq->cur == sq->tail) {
+		sq->cur++;
+		sq->cur_pkt = 0;
+	}
 	/* The slot is free before its owner can hear of it. */
 	smp_store_release(&sq->tail, sq->tail + 1);
-	if (tell && !qrdma_cq_post(qp->send_cq, &wc, true, nt, true))
+	if (tell && !qrdma_cq_post(qp->send_cq, &wc, status != IB_WC_SUCCESS,
+				   nt, true))
 		qrdma_qp_fail(qp);
 }
 
@@ -163,6 +170,8 @@ static void rnr_nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
 
+	if (sq->rnr_wait)
+		return; /* a second answer to the same packet */
 	if (sq->rnr_retry != 7) { /* 7: for ever */
 		if (!sq->rnr_left) {
 			qrdma_count(qp->dev, QRDMA_CNT_RNR_NAK_RETRY_ERR);

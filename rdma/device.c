@@ -72,7 +72,8 @@ struct qrdma_dev *qrdma_dev_find_by_gid(struct net *net, const union ib_gid *gid
 	struct qrdma_dev *dev;
 
 	list_for_each_entry_rcu(dev, &dev_list, list) {
-		if (dev->net != net)
+		/* Before that, the core's tables of it are not there. */
+		if (dev->net != net || !smp_load_acquire(&dev->ready))
 			continue;
 		attr = rdma_find_gid_by_port(&dev->ibdev, gid,
 					     IB_GID_TYPE_ROCE_UDP_ENCAP, 1,
@@ -262,6 +263,8 @@ static int dev_register(struct qrdma_dev *dev, const char *name)
 		return err;
 	}
 
+	/* pairs with the acquire in qrdma_dev_find_by_gid() */
+	smp_store_release(&dev->ready, true);
 	mutex_lock(&dev_mutex);
 	going = dev->going;
 	if (!going)

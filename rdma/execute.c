@@ -34,12 +34,13 @@ void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 		qrdma_qp_fail(qp);
 }
 
-struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp, u32 limit)
+struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp)
 {
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rres *res;
 
-	if (!rq->res || rq->res_head - rq->out_tail >= limit)
+	/* What is answered once more does not count against the peer. */
+	if (rq->res_head - rq->out_tail - rq->dups >= rq->max_dest_rd)
 		return NULL;
 	res = &rq->res[rq->res_head++ & rq->res_mask];
 	memset(res, 0, sizeof(*res));
@@ -196,11 +197,11 @@ static enum qrdma_verdict execute_read(struct qrdma_qp *qp,
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rres *res;
 
-	if (len > QRDMA_MAX_MSG)
+	if (len > QRDMA_MAX_MSG || qrdma_npkts(qp, len) > QRDMA_MAX_MSG_PSNS)
 		return QRDMA_INV_REQ;
 	if (!range_ok(qp, rkey, IB_ACCESS_REMOTE_READ, va, len))
 		return QRDMA_REM_ACC;
-	res = qrdma_rres_add(qp, rq->max_dest_rd);
+	res = qrdma_rres_add(qp);
 	if (!res)
 		return QRDMA_INV_REQ;
 	res->kind = QRDMA_RRES_READ;
@@ -242,7 +243,7 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 			  IB_ACCESS_REMOTE_ATOMIC, va, len);
 	if (!mr)
 		return QRDMA_REM_ACC;
-	res = qrdma_rres_add(qp, rq->max_dest_rd);
+	res = qrdma_rres_add(qp);
 	if (res) {
 		res->kind = QRDMA_RRES_ATOMIC;
 		res->first_psn = rq->psn;

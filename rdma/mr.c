@@ -7,6 +7,7 @@
  */
 #define pr_fmt(fmt) "quarry: " fmt
 
+#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -40,17 +41,27 @@ static int publish(struct qrdma_mr *mr)
 	return err;
 }
 
+static struct qrdma_mr *new_mr(struct ib_pd *pd, enum qrdma_mr_type type)
+{
+	struct qrdma_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	if (!mr)
+		return NULL;
+	spin_lock_init(&mr->lock);
+	mr->ibmr.device = pd->device;
+	mr->ibmr.pd = pd;
+	mr->type = type;
+	return mr;
+}
+
 static struct ib_mr *get_dma_mr(struct ib_pd *pd, int access)
 {
 	struct qrdma_mr *mr;
 	int err;
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	mr = new_mr(pd, QRDMA_MR_DMA);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->ibmr.device = pd->device;
-	mr->ibmr.pd = pd;
-	mr->type = QRDMA_MR_DMA;
 	mr->access = access;
 	mr->length = U64_MAX;
 	mr->state = QRDMA_MR_VALID;
@@ -82,38 +93,36 @@ static struct ib_mr *alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	if (!max_num_sg || max_num_sg > QRDMA_MAX_FR_PAGES)
 		return ERR_PTR(-EINVAL);
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	mr = new_mr(pd, QRDMA_MR_FAST_REG);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->pages = kvcalloc(max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
-	if (!mr->pages) {
+	mr->next_pages = kvcalloc(max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
+	if (!mr->pages || !mr->next_pages) {
 		err = -ENOMEM;
-		goto err_free_mr;
+		goto err_free;
 	}
-	mr->ibmr.device = pd->device;
-	mr->ibmr.pd = pd;
-	mr->type = QRDMA_MR_FAST_REG;
 	mr->max_pages = max_num_sg;
 	mr->state = QRDMA_MR_FREE;
 	err = publish(mr);
 	if (err)
-		goto err_free_pages;
+		goto err_free;
 	return &mr->ibmr;
 
-err_free_pages:
+err_free:
+	kvfree(mr->next_pages);
 	kvfree(mr->pages);
-err_free_mr:
 	kfree(mr);
 	return ERR_PTR(err);
 }
 
-/* Make the region unusable, and wait until no copy uses it any more. */
-static void revoke(struct qrdma_mr *mr)
+/* Wait until no copy uses a region that has been made unusable. */
+static void wait_for_users(struct qrdma_mr *mr)
 {
-	WRITE_ONCE(mr->state, QRDMA_MR_FREE);
-	smp_mb(); /* pairs with the one in qrdma_mr_get() */
+	smp_mb(); /* state before users; pairs with the one in qrdma_mr_get() */
 	while (atomic_read(&mr->users))
 		cpu_relax();
+	smp_acquire__after_ctrl_dep();
 }
 
 static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
@@ -121,7 +130,11 @@ static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct qrdma_mr *mr = to_qmr(ibmr);
 
 	xa_erase(&mrs, KEY_INDEX(mr->key));
-	revoke(mr);
+	spin_lock_bh(&mr->lock);
+	WRITE_ONCE(mr->state, QRDMA_MR_FREE);
+	spin_unlock_bh(&mr->lock);
+	wait_for_users(mr);
+	kvfree(mr->next_pages);
 	kvfree(mr->pages);
 	kfree_rcu(mr, rcu);
 	return 0;
@@ -131,22 +144,21 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
 {
 	struct qrdma_mr *mr = to_qmr(ibmr);
 
-	if (mr->nr_pages == mr->max_pages)
+	if (mr->nr_next == mr->max_pages)
 		return -ENOMEM;
-	mr->pages[mr->nr_pages++] = addr;
+	mr->next_pages[mr->nr_next++] = addr;
 	return 0;
 }
 
+/* The registration in force is not touched: its end may be queued only. */
 static int map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sgl, int nents,
 		     unsigned int *sg_offset)
 {
 	struct qrdma_mr *mr = to_qmr(ibmr);
 
-	/* The page list of a valid region is in use. */
-	if (mr->type != QRDMA_MR_FAST_REG ||
-	    READ_ONCE(mr->state) != QRDMA_MR_FREE)
+	if (mr->type != QRDMA_MR_FAST_REG)
 		return -EINVAL;
-	mr->nr_pages = 0;
+	mr->nr_next = 0;
 	return ib_sg_to_pages(ibmr, sgl, nents, sg_offset, set_page);
 }
 
@@ -154,20 +166,60 @@ int qrdma_mr_register(struct qrdma_mr *mr, struct ib_pd *pd, u32 key,
 		      int access)
 {
 	struct ib_mr *ibmr = &mr->ibmr;
+	u32 offset = ibmr->iova & (ibmr->page_size - 1);
+	int err = -EINVAL;
 
 	if (ibmr->pd != pd || mr->type != QRDMA_MR_FAST_REG ||
 	    KEY_INDEX(key) != KEY_INDEX(mr->key) ||
-	    READ_ONCE(mr->state) != QRDMA_MR_FREE)
+	    DIV_ROUND_UP_ULL((u64)offset + ibmr->length, ibmr->page_size) >
+	    mr->nr_next)
 		return -EINVAL;
+
+	spin_lock(&mr->lock);
+	if (mr->state != QRDMA_MR_FREE)
+		goto unlock;
+	/* Whoever made it free has waited for the readers of all this. */
+	swap(mr->pages, mr->next_pages);
+	mr->nr_pages = mr->nr_next;
+	mr->nr_next = 0;
 	mr->key = key;
 	mr->access = access;
 	mr->iova = ibmr->iova;
 	mr->length = ibmr->length;
 	mr->page_shift = ilog2(ibmr->page_size);
-	mr->offset = ibmr->iova & (ibmr->page_size - 1);
-	/* What is read after the state was found valid is all new. */
+	mr->offset = offset;
+	/* pairs with the acquire in qrdma_mr_get() */
 	smp_store_release(&mr->state, QRDMA_MR_VALID);
-	return 0;
+	err = 0;
+unlock:
+	spin_unlock(&mr->lock);
+	return err;
+}
+
+/* IBTA 10.6.5: a peer may invalidate what it was given rights on. */
+static bool remote_may_invalidate(const struct qrdma_mr *mr)
+{
+	return mr->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE |
+			     IB_ACCESS_REMOTE_ATOMIC);
+}
+
+static int invalidate(struct qrdma_mr *mr, u32 key, bool remote)
+{
+	int err = -EINVAL;
+
+	spin_lock(&mr->lock);
+	if (mr->key != key || (remote && !remote_may_invalidate(mr)))
+		goto unlock;
+	/* Locally, a region that is free already is no error. */
+	if (mr->state == QRDMA_MR_VALID || !remote)
+		err = 0;
+	WRITE_ONCE(mr->state, QRDMA_MR_FREE);
+unlock:
+	spin_unlock(&mr->lock);
+	/* Whoever made it free, the caller may rely on no byte moving now. */
+	if (!err)
+		wait_for_users(mr);
+	return err;
 }
 
 int qrdma_mr_invalidate(struct ib_pd *pd, u32 key, bool remote)
@@ -177,22 +229,8 @@ int qrdma_mr_invalidate(struct ib_pd *pd, u32 key, bool remote)
 
 	rcu_read_lock();
 	mr = xa_load(&mrs, KEY_INDEX(key));
-	if (!mr || mr->ibmr.pd != pd || mr->type != QRDMA_MR_FAST_REG ||
-	    READ_ONCE(mr->key) != key)
-		goto unlock;
-	/* IBTA 10.6.5: a peer may invalidate what it was given rights on. */
-	if (remote && !(READ_ONCE(mr->access) & (IB_ACCESS_REMOTE_READ |
-						 IB_ACCESS_REMOTE_WRITE |
-						 IB_ACCESS_REMOTE_ATOMIC)))
-		goto unlock;
-	if (cmpxchg(&mr->state, QRDMA_MR_VALID, QRDMA_MR_FREE) != QRDMA_MR_VALID) {
-		/* Locally, a region that is free already is no error. */
-		err = remote ? -EINVAL : 0;
-		goto unlock;
-	}
-	revoke(mr);
-	err = 0;
-unlock:
+	if (mr && mr->ibmr.pd == pd && mr->type == QRDMA_MR_FAST_REG)
+		err = invalidate(mr, key, remote);
 	rcu_read_unlock();
 	return err;
 }
@@ -201,8 +239,11 @@ static bool allows(const struct qrdma_mr *mr, int access, u64 iova, u64 len)
 {
 	if ((mr->access & access) != access)
 		return false;
+	/* A wild address is the peer's mistake, not an oops here. */
 	if (mr->type == QRDMA_MR_DMA)
-		return iova + len >= iova;
+		return iova + len >= iova && len &&
+		       virt_addr_valid(ib_virt_dma_to_ptr(iova)) &&
+		       virt_addr_valid(ib_virt_dma_to_ptr(iova + len - 1));
 	return iova >= mr->iova && len <= mr->length &&
 	       iova - mr->iova <= mr->length - len;
 }
@@ -217,7 +258,8 @@ struct qrdma_mr *qrdma_mr_get(struct ib_pd *pd, u32 key, int access, u64 iova,
 	if (!mr || mr->ibmr.pd != pd)
 		goto none;
 	atomic_inc(&mr->users);
-	smp_mb__after_atomic(); /* pairs with the one in revoke() */
+	smp_mb__after_atomic(); /* pairs with wait_for_users() */
+	/* pairs with the release in qrdma_mr_register() */
 	if (smp_load_acquire(&mr->state) != QRDMA_MR_VALID ||
 	    mr->key != key || !allows(mr, access, iova, len)) {
 		atomic_dec(&mr->users);

@@ -99,6 +99,10 @@ static void rx_segment(struct qrdma_rx *rx, struct sk_buff *skb, u8 family)
 	struct udphdr _uh, *uh;
 	int udp_off;
 
+	if (skb_shinfo(skb)->gso_type & SKB_GSO_UDP) {
+		kfree_skb(skb); /* would come out as IP fragments */
+		return;
+	}
 	__skb_push(skb, skb->data - skb_mac_header(skb));
 	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_IP_CSUM |
 				      NETIF_F_IPV6_CSUM, false);
@@ -111,7 +115,7 @@ static void rx_segment(struct qrdma_rx *rx, struct sk_buff *skb, u8 family)
 		skb_mark_not_on_list(seg);
 		udp_off = skb_transport_offset(seg);
 		uh = skb_header_pointer(seg, udp_off, sizeof(_uh), &_uh);
-		if (uh)
+		if (uh && uh->dest == htons(QRDMA_UDP_PORT))
 			rx_single(rx, seg, family, uh, udp_off);
 		consume_skb(seg);
 	}

@@ -10,6 +10,10 @@
 
 /* Packets on the wire, not acknowledged, that a requester may have. */
 #define QRDMA_WINDOW		256
+/* Packets of READ responses that it may have asked for, but for one READ. */
+#define QRDMA_READ_WINDOW	512
+/* PSNs that one message may take: half of what can be told apart. */
+#define QRDMA_MAX_MSG_PSNS	BIT(22)
 /* Packets built before they are handed down together. */
 #define QRDMA_LIST_MAX		16
 /* Packets sent in one go before the rest is left to the QP's work. */
@@ -203,7 +207,7 @@ struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp);
 void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 		       struct qrdma_notify *nt);
 /* Room for one more READ or atomic; NULL where the peer has too many. */
-struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp, u32 limit);
+struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp);
 
 /* respond.c */
 void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,

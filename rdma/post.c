@@ -45,9 +45,10 @@ static int take_inline(struct qrdma_sq *sq, struct qrdma_swqe *wqe,
 	return 0;
 }
 
-static int take_payload(struct qrdma_sq *sq, struct qrdma_swqe *wqe,
+static int take_payload(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 			const struct ib_send_wr *wr)
 {
+	struct qrdma_sq *sq = &qp->sq;
 	u64 length = 0;
 	int i;
 
@@ -55,7 +56,8 @@ static int take_payload(struct qrdma_sq *sq, struct qrdma_swqe *wqe,
 		return -EINVAL;
 	for (i = 0; i < wr->num_sge; i++)
 		length += wr->sg_list[i].length;
-	if (length > QRDMA_MAX_MSG)
+	if (length > QRDMA_MAX_MSG ||
+	    qrdma_npkts(qp, length) > QRDMA_MAX_MSG_PSNS)
 		return -EINVAL;
 	wqe->length = length;
 	wqe->num_sge = wr->num_sge;
@@ -119,7 +121,7 @@ static int take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	if (wr->opcode == IB_WR_LOCAL_INV)
 		return 0;
 
-	err = take_payload(&qp->sq, wqe, wr);
+	err = take_payload(qp, wqe, wr);
 	if (err)
 		return err;
 	if (qp->type != IB_QPT_RC)
@@ -151,7 +153,11 @@ static void kick(struct qrdma_qp *qp)
 	spin_lock(&qp->sq.lock);
 	qrdma_sq_run(qp, &nt);
 	spin_unlock(&qp->sq.lock);
-	qrdma_qp_notify(qp, &nt);
+	/* A verb does not call its user's handlers: he may hold locks. */
+	if (unlikely(nt.flags)) {
+		atomic_or(nt.flags, &qp->nt_left);
+		qrdma_qp_queue_work(qp);
+	}
 	local_bh_enable();
 }
 
@@ -235,7 +241,11 @@ int qrdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	spin_unlock_irqrestore(&ring->lock, flags);
 	if (err)
 		*bad_wr = wr;
-	/* What is posted to a QP in error is flushed, 10.3.1.7. */
+	/*
+	 * What is posted to a QP in error is flushed, 10.3.1.7. Either we see
+	 * the state, or the flush sees what was posted.
+	 */
+	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		qrdma_qp_queue_work(qp);
 	return err;

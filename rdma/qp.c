@@ -7,6 +7,7 @@
 
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -83,10 +84,28 @@ static void event(struct qrdma_qp *qp, enum ib_event_type type)
 		qp->ibqp.event_handler(&ev, qp->ibqp.qp_context);
 }
 
+/* One at a time for a queue: who comes meanwhile leaves a mark. */
 static void call_handler(struct qrdma_cq *cq)
 {
-	if (cq->ibcq.comp_handler)
+	unsigned long flags;
+	bool mine, again;
+
+	if (!cq->ibcq.comp_handler)
+		return;
+	spin_lock_irqsave(&cq->lock, flags);
+	mine = !cq->notifying;
+	cq->notify_again = !mine;
+	cq->notifying = true;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	while (mine) {
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+		spin_lock_irqsave(&cq->lock, flags);
+		again = cq->notify_again;
+		cq->notify_again = false;
+		cq->notifying = again;
+		spin_unlock_irqrestore(&cq->lock, flags);
+		mine = again;
+	}
 }
 
 static void notify_events(struct qrdma_qp *qp, u32 flags)
@@ -124,7 +143,9 @@ void qrdma_qp_notify(struct qrdma_qp *qp, const struct qrdma_notify *nt)
 
 void qrdma_qp_run(struct qrdma_qp *qp)
 {
-	struct qrdma_notify nt = {};
+	struct qrdma_notify nt = {
+		.flags = atomic_xchg(&qp->nt_left, 0),
+	};
 
 	spin_lock(&qp->sq.lock);
 	qrdma_sq_run(qp, &nt);
@@ -248,11 +269,16 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (err)
 		return err;
 	qp->dev = to_qdev(ibqp->device);
+	qp->type = init->qp_type;
 	if (atomic_inc_return(&qp->dev->nr_qps) > QRDMA_MAX_QP) {
 		err = -ENOMEM;
 		goto err_uncount;
 	}
-	qp->type = init->qp_type;
+	/* Who uses the device keeps its code. */
+	if (qp->type != IB_QPT_GSI && !try_module_get(THIS_MODULE)) {
+		err = -ENODEV;
+		goto err_uncount;
+	}
 	qp->state = IB_QPS_RESET;
 	qp->send_cq = to_qcq(init->send_cq);
 	qp->recv_cq = to_qcq(init->recv_cq);
@@ -279,6 +305,8 @@ err_free_dst:
 	dst_cache_destroy(&qp->dst);
 err_free_queues:
 	free_queues(qp);
+	if (qp->type != IB_QPT_GSI)
+		module_put(THIS_MODULE);
 err_uncount:
 	atomic_dec(&qp->dev->nr_qps);
 	return err;
@@ -308,6 +336,8 @@ static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	dst_cache_destroy(&qp->dst);
 	free_queues(qp);
 	atomic_dec(&qp->dev->nr_qps);
+	if (qp->type != IB_QPT_GSI)
+		module_put(THIS_MODULE);
 	return 0;
 }
 
@@ -323,6 +353,8 @@ static void reset(struct qrdma_qp *qp)
 	sq->fresh = sq->head;
 	sq->cur_pkt = 0;
 	sq->rd_atomic = 0;
+	sq->read_psns = 0;
+	sq->starved = false;
 	sq->probing = false;
 	sq->rnr_wait = false;
 	sq->rewound = false;
@@ -342,6 +374,7 @@ static void reset(struct qrdma_qp *qp)
 	rq->established = false;
 	rq->ack_owed = false;
 	rq->out_tail = rq->res_head;
+	rq->dups = 0;
 	spin_unlock_bh(&rq->lock);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 }
@@ -391,6 +424,7 @@ static int set_max_dest_rd(struct qrdma_qp *qp, u32 n)
 	rq->max_dest_rd = n;
 	rq->res_head = 0;
 	rq->out_tail = 0;
+	rq->dups = 0;
 	spin_unlock_bh(&rq->lock);
 	kfree(res);
 	return 0;
@@ -452,7 +486,8 @@ static void apply_sq(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
 	}
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
 		sq->max_rd_atomic = attr->max_rd_atomic;
-	sq->sqd_told = !attr->en_sqd_async_notify;
+	sq->sqd_told = !((mask & IB_QP_EN_SQD_ASYNC_NOTIFY) &&
+			 attr->en_sqd_async_notify);
 	spin_unlock_bh(&sq->lock);
 }
 
@@ -518,6 +553,18 @@ static int apply(struct qrdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 	return 0;
 }
 
+/* The owner ends the QP: memory is not read for its peer any more. */
+static void drop_answers(struct qrdma_qp *qp)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	spin_lock_bh(&rq->lock);
+	rq->out_tail = rq->res_head;
+	rq->dups = 0;
+	rq->ack_owed = false;
+	spin_unlock_bh(&rq->lock);
+}
+
 static int modify_locked(struct qrdma_qp *qp, struct ib_qp_attr *attr, int mask)
 {
 	enum ib_qp_state cur = READ_ONCE(qp->state), next;
@@ -539,6 +586,7 @@ static int modify_locked(struct qrdma_qp *qp, struct ib_qp_attr *attr, int mask)
 	}
 	if (next == IB_QPS_ERR) {
 		qrdma_qp_fail(qp);
+		drop_answers(qp);
 		return 0;
 	}
 	err = apply(qp, attr, mask);

@@ -101,6 +101,7 @@ struct qrdma_dev {
 	struct work_struct	gone;	/* @ndev leaves: unregister */
 	bool			going;	/* under the device list's mutex */
 	bool			up;	/* port state last told, likewise */
+	bool			ready;	/* registered: packets may look at it */
 };
 
 struct qrdma_pd {
@@ -122,6 +123,8 @@ struct qrdma_ah {
  * @tail: entries consumed; free running
  * @notify: armed by req_notify_cq; 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @overflowed: a completion found no room; the queue is in error for good
+ * @notifying: somebody is calling the handler
+ * @notify_again: and is to call it once more
  */
 struct qrdma_cq {
 	struct ib_cq	ibcq;
@@ -132,6 +135,8 @@ struct qrdma_cq {
 	u32		tail;
 	u8		notify;
 	bool		overflowed;
+	bool		notifying;
+	bool		notify_again;
 };
 
 enum qrdma_mr_type {
@@ -149,6 +154,7 @@ enum qrdma_mr_state {
  * @ibmr: the core's part
  * @rcu: frees it after the last look-up
  * @users: data copies under way; see qrdma_mr_get()
+ * @lock: serialises changes of @state and all below; readers hold @users
  * @state: enum qrdma_mr_state
  * @type: enum qrdma_mr_type
  * @key: the key in force, index and generation
@@ -158,13 +164,17 @@ enum qrdma_mr_state {
  * @page_shift: of the entries of @pages
  * @offset: of @iova in the first page
  * @nr_pages: entries of @pages in use
- * @max_pages: entries of @pages allocated
+ * @max_pages: entries of @pages and @next_pages allocated
  * @pages: kernel addresses, each aligned to its page
+ * @next_pages: list that ib_map_mr_sg() makes for the next registration,
+ *              while this one may still be in force
+ * @nr_next: its entries
  */
 struct qrdma_mr {
 	struct ib_mr		ibmr;
 	struct rcu_head		rcu;
 	atomic_t		users;
+	spinlock_t		lock;	/* see above */
 	int			state;
 	enum qrdma_mr_type	type;
 	u32			key;
@@ -176,6 +186,8 @@ struct qrdma_mr {
 	u32			nr_pages;
 	u32			max_pages;
 	u64			*pages;
+	u64			*next_pages;
+	u32			nr_next;
 };
 
 /* A work request as the engine sees it: our own copy, checked when taken. */
@@ -270,6 +282,8 @@ struct qrdma_rring {
  * @max_psn: the first PSN never sent
  * @rd_atomic: READs and atomics that are sent and not answered
  * @max_rd_atomic: limit of that
+ * @read_psns: PSNs of those that are the peer's to send
+ * @starved: a packet could not be built for want of memory
  * @ip_id: IPv4 identification of the next packet
  * @retry_cnt: QP attribute; 0 to 7
  * @rnr_retry: QP attribute; 0 to 7, 7 for ever
@@ -311,6 +325,7 @@ struct qrdma_sq {
 	u32			max_psn;
 	u32			rd_atomic;
 	u32			max_rd_atomic;
+	s32			read_psns;
 	u16			ip_id;
 	u8			retry_cnt;
 	u8			rnr_retry;
@@ -321,6 +336,7 @@ struct qrdma_sq {
 	bool			probing;
 	bool			rnr_wait;
 	bool			rewound;
+	bool			starved;
 	bool			sqd_told;
 	bool			timer_on;
 	u32			timer_una;
@@ -375,6 +391,7 @@ struct qrdma_rres {
  * @max_dest_rd: QP attribute max_dest_rd_atomic
  * @res_head: entries made; free running
  * @out_tail: entries answered; free running
+ * @dups: of those that are not, the ones asked for again
  */
 struct qrdma_rq {
 	/* protects all below but the posting side of ring */
@@ -405,6 +422,7 @@ struct qrdma_rq {
 	u32			max_dest_rd;
 	u32			res_head;
 	u32			out_tail;
+	u32			dups;
 };
 
 struct qrdma_qp {
@@ -424,6 +442,7 @@ struct qrdma_qp {
 
 	struct hrtimer		timer;
 	struct work_struct	work;	/* on the bottom-half queue */
+	atomic_t		nt_left;	/* QRDMA_NT_*, for the work */
 
 	struct mutex		mutex;	/* modify, query, destroy: the fields below */
 	struct ib_qp_attr	attr;
@@ -444,6 +463,7 @@ struct qrdma_pkt {
 	u32				qpn;
 	bool				ack_req;
 	bool				solicited;
+	bool				pkey_ok;
 	const u8			*hdr;	/* BTH and what follows, linear */
 	u32				payload_off;
 	u32				payload;	/* bytes without pad */

@@ -86,6 +86,8 @@ static bool parse(struct qrdma_pkt *pkt)
 	bth = (const struct qrdma_bth *)pkt->hdr;
 	if (bth->flags & QRDMA_BTH_VER_MASK)
 		return false;
+	pkt->pkey_ok = !((bth->pkey ^ cpu_to_be16(QRDMA_DEF_PKEY)) &
+			 cpu_to_be16(0x7fff));
 	pkt->opcode = bth->opcode;
 	pkt->op = &qrdma_opcodes[bth->opcode];
 	if (!pkt->op->name)
@@ -177,7 +179,7 @@ static struct qrdma_qp *find_qp(struct qrdma_rx *rx,
 	if (rx->qp && rx->qp->ibqp.qp_num == pkt->qpn)
 		return rx->qp;
 	qp = qrdma_qp_find(pkt->qpn);
-	if (!qp || !net_eq(dev_net(qp->dev->ndev), rx->net))
+	if (!qp || !net_eq(qp->dev->net, rx->net))
 		return NULL;
 	return qp;
 }
@@ -220,6 +222,10 @@ void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 	if (qp->type == IB_QPT_RC ? !addresses_match(qp, &pkt) :
 	    !(pkt.op->flags & QRDMA_OP_DETH)) {
 		qrdma_count(qp->dev, QRDMA_CNT_RX_MALFORMED);
+		return;
+	}
+	if (!pkt.pkey_ok) {
+		qrdma_count(qp->dev, QRDMA_CNT_RX_BAD_KEY);
 		return;
 	}
 	if (!icrc_ok(&pkt, sport)) {

@@ -256,8 +256,13 @@ static bool may_start(struct qrdma_qp *qp, const struct qrdma_swqe *wqe)
 		return false;
 	if ((wqe->send_flags & IB_SEND_FENCE) && sq->rd_atomic)
 		return false;
-	return !qrdma_is_read_or_atomic(wqe->opcode) ||
-	       sq->rd_atomic < sq->max_rd_atomic;
+	if (!qrdma_is_read_or_atomic(wqe->opcode))
+		return true;
+	if (sq->rd_atomic >= sq->max_rd_atomic)
+		return false;
+	return !sq->read_psns || wqe->opcode != IB_WR_RDMA_READ ||
+	       sq->read_psns + qrdma_npkts(qp, wqe->length) <=
+	       QRDMA_READ_WINDOW;
 }
 
 static void start(struct qrdma_qp *qp, struct qrdma_swqe *wqe)
@@ -270,8 +275,10 @@ static void start(struct qrdma_qp *qp, struct qrdma_swqe *wqe)
 		n = qrdma_npkts(qp, wqe->length);
 	wqe->first_psn = sq->psn;
 	wqe->last_psn = qrdma_psn_add(sq->psn, n - 1);
-	if (qrdma_is_read_or_atomic(wqe->opcode))
+	if (qrdma_is_read_or_atomic(wqe->opcode)) {
 		sq->rd_atomic++;
+		sq->read_psns += n - 1;
+	}
 	sq->fresh++;
 }
 
@@ -300,7 +307,8 @@ static struct qrdma_swqe *next_wqe(struct qrdma_qp *qp,
 			continue;
 		}
 		in_flight = qrdma_psn_diff(sq->psn, sq->una);
-		if (in_flight >= (sq->probing ? 1 : QRDMA_WINDOW))
+		if (sq->probing ? in_flight :
+		    in_flight - sq->read_psns >= QRDMA_WINDOW)
 			return NULL;
 		if (sq->cur == sq->fresh) {
 			if (!may_start(qp, wqe))
@@ -314,16 +322,20 @@ static struct qrdma_swqe *next_wqe(struct qrdma_qp *qp,
 static void seal_and_add(struct qrdma_qp *qp, struct qrdma_tx *tx,
 			 struct sk_buff *skb)
 {
-	if (likely(!qrdma_skb_seal(skb, &qp->av, qp->sq.ip_id++)))
+	if (likely(!qrdma_skb_seal(skb, &qp->av, qp->sq.ip_id))) {
+		qp->sq.ip_id++;
 		qrdma_tx_add(tx, skb);
-	else
+	} else {
 		kfree_skb(skb); /* lost; the timer finds out */
+		qp->sq.starved = true;
+	}
 }
 
 /* Build a list. The last packet asks for an answer, for all of them. */
 static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 		    struct qrdma_notify *nt)
 {
+	struct qrdma_sq *sq = &qp->sq;
 	struct sk_buff *last = NULL;
 	struct qrdma_swqe *wqe;
 	struct qrdma_bth *bth;
@@ -338,6 +350,8 @@ static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 			if (PTR_ERR(skb) == -EFAULT) {
 				wqe->status = IB_WC_LOC_PROT_ERR;
 				qrdma_qp_fail(qp);
+			} else {
+				sq->starved = true;
 			}
 			break;
 		}
@@ -460,6 +474,8 @@ void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
 		spin_lock(&sq->lock);
 	}
 	sq->running = false;
+	if (unlikely(sq->starved))
+		qrdma_timer_arm(qp);
 	if (sent >= QRDMA_BUDGET)
 		qrdma_qp_queue_work(qp);
 	if (qp->state == IB_QPS_ERR)

@@ -38,77 +38,105 @@ static void gap(struct qrdma_qp *qp)
 	owe(rq, QRDMA_AETH_NAK | QRDMA_NAK_PSN_SEQ, rq->psn);
 }
 
-static bool answer_pending(const struct qrdma_rq *rq, u32 psn, u32 last)
+/*
+ * The answer to @psn, of all up to @last, that is still to be sent; where a
+ * part of it is sent already, it starts after @psn.
+ */
+static struct qrdma_rres *pending_answer(const struct qrdma_rq *rq, u32 psn,
+					 u32 last)
 {
 	u32 i;
 
 	for (i = rq->out_tail; i != rq->res_head; i++) {
-		const struct qrdma_rres *res = &rq->res[i & rq->res_mask];
+		struct qrdma_rres *res = &rq->res[i & rq->res_mask];
 
-		if (qrdma_psn_diff(res->psn, psn) <= 0 &&
+		if (qrdma_psn_diff(res->first_psn, psn) <= 0 &&
 		    qrdma_psn_diff(last, res->last_psn) <= 0)
-			return true;
+			return res;
 	}
-	return false;
+	return NULL;
+}
+
+/*
+ * Answer once more, in the order of PSNs: the peer throws away what comes
+ * after the answer that it misses.
+ */
+static void answer_again(struct qrdma_rq *rq, const struct qrdma_rres *dup)
+{
+	u32 i, size = rq->res_mask + 1;
+
+	if (rq->dups >= size - rq->max_dest_rd)
+		return;
+	rq->dups++;
+	i = --rq->out_tail;
+	for (; i + 1 != rq->res_head; i++) {
+		struct qrdma_rres *next = &rq->res[(i + 1) & rq->res_mask];
+
+		if (qrdma_psn_diff(next->psn, dup->psn) > 0)
+			break;
+		rq->res[i & rq->res_mask] = *next;
+	}
+	rq->res[i & rq->res_mask] = *dup;
 }
 
 /* 9.7.4.4: a READ is carried out again, for what is asked for now. */
 static void duplicate_read(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 {
 	const struct qrdma_reth *reth = (void *)pkt->hdr + pkt->op->ext;
-	u32 len = be32_to_cpu(reth->len), last;
 	struct qrdma_rq *rq = &qp->rq;
-	struct qrdma_rres *res;
+	struct qrdma_rres *pending;
+	struct qrdma_rres dup = {
+		.kind = QRDMA_RRES_READ,
+		.dup = true,
+		.first_psn = pkt->psn,
+		.psn = pkt->psn,
+		.msn = rq->msn,
+		.va = be64_to_cpu(reth->va),
+		.rkey = be32_to_cpu(reth->rkey),
+		.resid = be32_to_cpu(reth->len),
+	};
 
-	if (len > QRDMA_MAX_MSG || !(rq->access & IB_ACCESS_REMOTE_READ))
+	if (!rq->max_dest_rd || dup.resid > QRDMA_MAX_MSG ||
+	    qrdma_npkts(qp, dup.resid) > QRDMA_MAX_MSG_PSNS ||
+	    !(rq->access & IB_ACCESS_REMOTE_READ))
 		return;
-	last = qrdma_psn_add(pkt->psn, qrdma_npkts(qp, len) - 1);
-	if (qrdma_psn_diff(last, rq->psn) >= 0 ||
-	    answer_pending(rq, pkt->psn, last))
+	dup.last_psn = qrdma_psn_add(pkt->psn,
+				     qrdma_npkts(qp, dup.resid) - 1);
+	if (qrdma_psn_diff(dup.last_psn, rq->psn) >= 0)
 		return;
-	res = qrdma_rres_add(qp, rq->res_mask + 1);
-	if (!res)
-		return;
-	res->kind = QRDMA_RRES_READ;
-	res->dup = true;
-	res->first_psn = pkt->psn;
-	res->psn = pkt->psn;
-	res->last_psn = last;
-	res->msn = rq->msn;
-	res->va = be64_to_cpu(reth->va);
-	res->rkey = be32_to_cpu(reth->rkey);
-	res->resid = len;
+
+	pending = pending_answer(rq, dup.psn, dup.last_psn);
+	if (!pending) {
+		answer_again(rq, &dup);
+	} else if (qrdma_psn_diff(pending->psn, dup.psn) > 0 &&
+		   pending->last_psn == dup.last_psn) {
+		/* Half sent: go back to where the peer lost it. */
+		pending->first_psn = dup.psn;
+		pending->psn = dup.psn;
+		pending->va = dup.va;
+		pending->rkey = dup.rkey;
+		pending->resid = dup.resid;
+	}
 }
 
 /* An atomic is not carried out again: its result was kept. */
 static void duplicate_atomic(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 {
 	struct qrdma_rq *rq = &qp->rq;
-	struct qrdma_rres *res;
-	u64 orig;
+	struct qrdma_rres dup;
 	u32 i;
 
-	if (!rq->res || answer_pending(rq, pkt->psn, pkt->psn))
+	if (!rq->max_dest_rd || pending_answer(rq, pkt->psn, pkt->psn))
 		return;
 	for (i = 0; i <= rq->res_mask; i++) {
-		res = &rq->res[i];
-		if (res->kind == QRDMA_RRES_ATOMIC &&
-		    res->first_psn == pkt->psn)
-			break;
+		if (rq->res[i].kind != QRDMA_RRES_ATOMIC ||
+		    rq->res[i].first_psn != pkt->psn)
+			continue;
+		dup = rq->res[i];
+		dup.dup = true;
+		answer_again(rq, &dup);
+		return;
 	}
-	if (i > rq->res_mask)
-		return;
-	orig = res->orig;
-	res = qrdma_rres_add(qp, rq->res_mask + 1);
-	if (!res)
-		return;
-	res->kind = QRDMA_RRES_ATOMIC;
-	res->dup = true;
-	res->first_psn = pkt->psn;
-	res->psn = pkt->psn;
-	res->last_psn = pkt->psn;
-	res->msn = rq->msn;
-	res->orig = orig;
 }
 
 /* The open message of rq->psn is not touched by any of this. */
@@ -362,6 +390,12 @@ static struct sk_buff *build_read_response(struct qrdma_qp *qp,
 	return skb;
 }
 
+static void answered(struct qrdma_rq *rq, const struct qrdma_rres *res)
+{
+	rq->out_tail++;
+	rq->dups -= res->dup;
+}
+
 /*
  * The key of a READ was taken back before all of it was answered. Where the
  * READ had been asked for again, that is no error of the peer's: it may have
@@ -370,7 +404,7 @@ static struct sk_buff *build_read_response(struct qrdma_qp *qp,
 static void read_failed(struct qrdma_qp *qp, const struct qrdma_rres *res,
 			struct qrdma_notify *nt)
 {
-	qp->rq.out_tail++;
+	answered(&qp->rq, res);
 	if (res->dup)
 		return;
 	owe(&qp->rq, QRDMA_AETH_NAK | QRDMA_NAK_REM_ACC, res->psn);
@@ -394,7 +428,7 @@ static struct sk_buff *next_answer(struct qrdma_qp *qp,
 		skb = build_atomic_ack(qp, res);
 		if (!skb)
 			return ERR_PTR(-ENOMEM);
-		rq->out_tail++;
+		answered(rq, res);
 		return skb;
 	}
 	n = min(qp->mtu, res->resid);
@@ -408,7 +442,7 @@ static struct sk_buff *next_answer(struct qrdma_qp *qp,
 	res->va += n;
 	res->resid -= n;
 	if (res->psn == res->last_psn)
-		rq->out_tail++;
+		answered(rq, res);
 	res->psn = qrdma_psn_add(res->psn, 1);
 	return skb;
 }
@@ -441,10 +475,12 @@ static void fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
 		} else {
 			break;
 		}
-		if (qrdma_skb_seal(skb, &qp->av, rq->ip_id++))
+		if (qrdma_skb_seal(skb, &qp->av, rq->ip_id)) {
 			kfree_skb(skb);
-		else
-			qrdma_tx_add(tx, skb);
+			continue;
+		}
+		rq->ip_id++;
+		qrdma_tx_add(tx, skb);
 	}
 }
 

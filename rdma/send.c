@@ -278,6 +278,14 @@ static struct sk_buff *tx_next(struct qrdma_dev *dev, struct qrdma_tx *tx,
 	return tx->head;
 }
 
+/* The stack counts the ids of a list up from its head's when it splits it. */
+static bool id_follows(const struct sk_buff *head, const struct sk_buff *skb,
+		       u32 segs)
+{
+	return head->protocol != htons(ETH_P_IP) ||
+	       ntohs(ip_hdr(skb)->id) == (u16)(ntohs(ip_hdr(head)->id) + segs);
+}
+
 /* Hang packets of @tx on @head until a limit is met; return their number. */
 static u32 tx_collect(struct qrdma_dev *dev, struct qrdma_tx *tx,
 		      const struct tx_limit *limit, struct sk_buff *head,
@@ -289,6 +297,7 @@ static u32 tx_collect(struct qrdma_dev *dev, struct qrdma_tx *tx,
 	u32 segs = 1;
 
 	while (segs < limit->segs && (skb = tx_next(dev, tx, limit)) &&
+	       id_follows(head, skb, segs) &&
 	       head->len + skb->len - encap <= limit->bytes) {
 		tx_pop(tx);
 		__skb_pull(skb, encap);

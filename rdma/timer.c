@@ -126,6 +126,10 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 		sq->rnr_wait = false;
 		qrdma_sq_run(qp, &nt);
 		qrdma_timer_arm(qp);
+	} else if (sq->starved) {
+		sq->starved = false;
+		qrdma_sq_run(qp, &nt);
+		qrdma_timer_arm(qp);
 	} else if (sq->una == sq->max_psn) {
 		/* All is answered; the next packet starts the timer anew. */
 	} else if (sq->una != sq->timer_una) {

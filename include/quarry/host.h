@@ -26,6 +26,7 @@ enum qhost_state {
 };
 
 /* Bounds of what a user may ask for. */
+#define QHOST_MAX_QUEUES		65535
 #define QHOST_MIN_QUEUE_SIZE		16
 #define QHOST_MAX_QUEUE_SIZE		1024
 #define QHOST_MAX_KEEP_ALIVE		65535
