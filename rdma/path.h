@@ -14,8 +14,10 @@
 #define QRDMA_READ_WINDOW	512
 /* PSNs that one message may take: half of what can be told apart. */
 #define QRDMA_MAX_MSG_PSNS	BIT(22)
-/* Packets built before they are handed down together. */
-#define QRDMA_LIST_MAX		16
+/* Packets built before they are handed down: twice what IP takes in a list. */
+#define QRDMA_LIST_MAX		30
+/* Packets after which an answer is asked for though there is more to send. */
+#define QRDMA_ACK_ASK		64
 /* An acknowledge may wait so long for company, twice at most, in ns. */
 #define QRDMA_ACK_DELAY		(500 * NSEC_PER_USEC)
 /* Packets that may go unacknowledged for that. */

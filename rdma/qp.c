@@ -481,6 +481,7 @@ static void apply_sq(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
 		sq->psn = attr->sq_psn;
 		sq->una = attr->sq_psn;
 		sq->max_psn = attr->sq_psn;
+		sq->ack_asked = attr->sq_psn;
 		sq->timer_una = attr->sq_psn;
 	}
 	if (mask & IB_QP_TIMEOUT)

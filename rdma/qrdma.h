@@ -280,6 +280,7 @@ struct qrdma_rring {
  * @psn: of the next packet to be sent
  * @una: oldest PSN that is not acknowledged
  * @max_psn: the first PSN never sent
+ * @ack_asked: the PSN after the last one that asked for an answer
  * @rd_atomic: READs and atomics that are sent and not answered
  * @max_rd_atomic: limit of that
  * @read_psns: PSNs of those that are the peer's to send
@@ -323,6 +324,7 @@ struct qrdma_sq {
 	u32			psn;
 	u32			una;
 	u32			max_psn;
+	u32			ack_asked;
 	u32			rd_atomic;
 	u32			max_rd_atomic;
 	s32			read_psns;
