@@ -7,15 +7,29 @@ target_nqn=quarry-test
 target_address=10.2.0.1
 connections=/sys/kernel/config/quarry/connections
 
-# An interface with an address and rxe on it.
-stock_device() {
+# An interface with an address. A test may have removed it already.
+net_device() {
 	modprobe dummy numdummies=0
 	ip link add dummy0 type dummy
-	defer ip link del dummy0
+	defer del_net_device
 	ip link set dummy0 mtu 4200 up
 	ip addr add "$target_address/24" dev dummy0
 	ip addr add fd02::1/64 dev dummy0 nodad
+}
+
+del_net_device() { [[ ! -e /sys/class/net/dummy0 ]] || ip link del dummy0; }
+
+# The same, with rxe on it.
+stock_device() {
+	net_device
 	rdma_device rxe rxe0 dummy0
+}
+
+# The same, with a device of ours. As long as rxe is loaded it has the port.
+our_device() {
+	modprobe -rq rdma_rxe
+	net_device
+	rdma_device quarry quarry0 dummy0
 }
 
 # stock_target [MIB [ATTRIBUTE=VALUE...]]: exports a null_blk, /dev/nb0.
