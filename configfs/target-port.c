@@ -205,13 +205,13 @@ static ssize_t port_addr_traddr_show(struct config_item *item, char *page)
 	return sysfs_emit(page, "%s\n", cfg.traddr);
 }
 
-/* The first word of @page; false where there is none or it is too long. */
+/* The first word of @page, or nothing; false where it is too long. */
 static bool get_word(const char *page, char *buf, size_t size)
 {
 	const char *word = skip_spaces(page);
 	size_t len = strcspn(word, " \t\r\n\v\f");
 
-	if (!len || len >= size)
+	if (len >= size)
 		return false;
 	memcpy(buf, word, len);
 	buf[len] = '\0';
@@ -223,7 +223,7 @@ static int parse_traddr(struct config_item *item, const char *page,
 {
 	if (count > NVMF_TRADDR_SIZE ||
 	    !get_word(page, cfg->traddr, sizeof(cfg->traddr)))
-		return port_inval(item, "addr_traddr", "is empty or too long");
+		return port_inval(item, "addr_traddr", "is too long");
 	return 0;
 }
 
@@ -248,7 +248,7 @@ static int parse_trsvcid(struct config_item *item, const char *page,
 {
 	if (count > NVMF_TRSVCID_SIZE ||
 	    !get_word(page, cfg->trsvcid, sizeof(cfg->trsvcid)))
-		return port_inval(item, "addr_trsvcid", "is empty or too long");
+		return port_inval(item, "addr_trsvcid", "is too long");
 	return 0;
 }
 

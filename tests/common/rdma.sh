@@ -2,18 +2,24 @@
 # shellcheck shell=bash
 # RDMA devices: ours, and the stock kernel's to compare with.
 
-# rdma_device TYPE NAME NETDEV: TYPE is quarry, rxe or siw.
+# rdma_device TYPE NAME NETDEV: TYPE is quarry, rxe or siw. rdma_rxe owns the
+# UDP port as long as it is loaded, so it goes at the end.
 rdma_device() {
 	local type=$1 name=$2 netdev=$3
 	case $type in
 	quarry) load_quarry ;;
-	rxe) modprobe rdma_rxe ;;
+	rxe)
+		modprobe rdma_rxe
+		defer unload rdma_rxe
+		;;
 	*) modprobe "$type" ;;
 	esac
 	rdma link add "$name" type "$type" netdev "$netdev"
 	defer del_rdma_device "$name"
 	wait_for 5 rdma_ready "$name"
 }
+
+unload() { [[ ! -d /sys/module/$1 ]] || rmmod "$1"; }
 
 # A test may have removed it already.
 del_rdma_device() {

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The state table of an RC queue pair, IBTA volume 1, table 91: each move from
+ * each state with the right attributes, without each one that is required, and
+ * with each that does not belong to it. What may be posted in which state.
+ */
+#include "qverbs.h"
+
+struct move {
+	enum ib_qp_state from;
+	enum ib_qp_state to;
+	int required;
+	int optional;
+};
+
+#define TO_INIT		(IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS)
+#define TO_RTR		(IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN | \
+			 IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER)
+#define TO_RTS		(IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | \
+			 IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC)
+#define LATER		(IB_QP_CUR_STATE | IB_QP_ACCESS_FLAGS | IB_QP_MIN_RNR_TIMER)
+/* Automatic path migration is an option of a device; it is left out. */
+#define MIGRATION	(IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE)
+
+static const struct move moves[] = {
+	{ IB_QPS_RESET, IB_QPS_RESET },
+	{ IB_QPS_RESET, IB_QPS_INIT, TO_INIT },
+	{ IB_QPS_INIT, IB_QPS_RESET },
+	{ IB_QPS_INIT, IB_QPS_ERR },
+	{ IB_QPS_INIT, IB_QPS_INIT, 0, TO_INIT },
+	{ IB_QPS_INIT, IB_QPS_RTR, TO_RTR, IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX },
+	{ IB_QPS_RTR, IB_QPS_RESET },
+	{ IB_QPS_RTR, IB_QPS_ERR },
+	{ IB_QPS_RTR, IB_QPS_RTS, TO_RTS, LATER },
+	{ IB_QPS_RTS, IB_QPS_RESET },
+	{ IB_QPS_RTS, IB_QPS_ERR },
+	{ IB_QPS_RTS, IB_QPS_RTS, 0, LATER },
+	{ IB_QPS_RTS, IB_QPS_SQD, 0, IB_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IB_QPS_SQD, IB_QPS_RESET },
+	{ IB_QPS_SQD, IB_QPS_ERR },
+	{ IB_QPS_SQD, IB_QPS_RTS, 0, LATER },
+	{ IB_QPS_SQD, IB_QPS_SQD, 0, LATER | IB_QP_PORT | IB_QP_AV | IB_QP_TIMEOUT |
+	  IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC |
+	  IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_PKEY_INDEX },
+	{ IB_QPS_ERR, IB_QPS_RESET },
+	{ IB_QPS_ERR, IB_QPS_ERR },
+};
+
+static const enum ib_qp_state states[] = {
+	IB_QPS_RESET, IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS, IB_QPS_SQD, IB_QPS_SQE, IB_QPS_ERR,
+};
+
+static const struct move *find_move(enum ib_qp_state from, enum ib_qp_state to)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(moves); i++)
+		if (moves[i].from == from && moves[i].to == to)
+			return &moves[i];
+	return NULL;
+}
+
+/* Into @from; by way of RESET. */
+static int enter(struct qv_side *s, enum ib_qp_state from)
+{
+	return from == IB_QPS_ERR ?
+		qv_qp_walk(s, IB_QPS_INIT) ?: qv_qp_to(s, IB_QPS_ERR) :
+		qv_qp_walk(s, from);
+}
+
+static int modify(struct qv_side *s, enum ib_qp_state from, enum ib_qp_state to, int mask)
+{
+	struct ib_qp_attr attr = {};
+
+	qv_fill_attr(s, to, &attr);
+	attr.cur_qp_state = from;
+	return ib_modify_qp(s->qp, &attr, mask | IB_QP_STATE);
+}
+
+static int allowed(struct qv_side *s, const struct move *m, int mask)
+{
+	int err = enter(s, m->from);
+
+	if (err)
+		return err;
+	err = modify(s, m->from, m->to, mask);
+	if (err)
+		return qv_fail(s->link, "state %d to %d with %#x: %d", m->from, m->to, mask, err);
+	if (qv_qp_state(s) != m->to)
+		return qv_fail(s->link, "state %d expected, it is in %d", m->to, qv_qp_state(s));
+	return 0;
+}
+
+static int refused(struct qv_side *s, enum ib_qp_state from, enum ib_qp_state to, int mask)
+{
+	int err;
+
+	if (qv_qp_state(s) != from) {
+		err = enter(s, from);
+		if (err)
+			return err;
+	}
+	err = modify(s, from, to, mask);
+	if (err != -EINVAL)
+		return qv_fail(s->link, "state %d to %d with %#x: -EINVAL expected, not %d",
+			       from, to, mask, err);
+	if (qv_qp_state(s) != from)
+		return qv_fail(s->link, "a refused move from %d led to %d", from, qv_qp_state(s));
+	return 0;
+}
+
+static int try_move(struct qv_side *s, const struct move *m)
+{
+	int bit, err;
+
+	err = allowed(s, m, m->required) ?: allowed(s, m, m->required | m->optional);
+	for (bit = 0; bit <= ilog2(IB_QP_DEST_QPN) && !err; bit++) {
+		if (BIT(bit) & (MIGRATION | IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_CAP))
+			continue;
+		if (BIT(bit) & m->required)
+			err = refused(s, m->from, m->to, m->required & ~BIT(bit));
+		else if (BIT(bit) & m->optional)
+			err = allowed(s, m, m->required | BIT(bit));
+		else
+			err = refused(s, m->from, m->to, m->required | BIT(bit));
+	}
+	return err;
+}
+
+/* All moves from one state. */
+static int table(struct qv_link *l, u32 from)
+{
+	struct qv_side *a = &l->side[QV_A];
+	const struct move *m;
+	int i, err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(states) && !err; i++) {
+		m = find_move(from, states[i]);
+		if (m)
+			err = try_move(a, m);
+		else if (from != IB_QPS_RESET || states[i] != IB_QPS_ERR)
+			err = refused(a, from, states[i], 0) ?:
+			      refused(a, from, states[i], TO_INIT) ?:
+			      refused(a, from, states[i], TO_RTR) ?:
+			      refused(a, from, states[i], TO_RTS);
+	}
+	return err;
+}
+
+static int wrong_current(struct qv_link *l, u32 unused)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTS, .cur_qp_state = IB_QPS_SQD };
+	int err = ib_modify_qp(l->side[QV_A].qp, &attr, IB_QP_STATE | IB_QP_CUR_STATE);
+
+	if (err != -EINVAL)
+		return qv_fail(l, "-EINVAL expected for a wrong current state, not %d", err);
+	return qv_ping(l);
+}
+
+#define TRY(field, value, mask, to) do {					\
+	struct ib_qp_attr attr = {};						\
+	int all = qv_fill_attr(a, to, &attr);					\
+	attr.field = value;							\
+	if (!ib_modify_qp(a->qp, &attr, all))					\
+		return qv_fail(l, "%s = %lld was taken", #field, (s64)(value));	\
+} while (0)
+
+/* Values that the specification does not know. */
+static int wrong_values(struct qv_link *l, u32 unused)
+{
+	struct qv_side *a = &l->side[QV_A];
+	int err;
+
+	err = qv_qp_to(a, IB_QPS_RESET);
+	if (err)
+		return err;
+	TRY(port_num, 2, IB_QP_PORT, IB_QPS_INIT);
+	TRY(port_num, 0, IB_QP_PORT, IB_QPS_INIT);
+	TRY(pkey_index, 9999, IB_QP_PKEY_INDEX, IB_QPS_INIT);
+	err = qv_qp_to(a, IB_QPS_INIT);
+	if (err)
+		return err;
+	TRY(path_mtu, 0, IB_QP_PATH_MTU, IB_QPS_RTR);
+	TRY(path_mtu, 6, IB_QP_PATH_MTU, IB_QPS_RTR);
+	TRY(max_dest_rd_atomic, 255, IB_QP_MAX_DEST_RD_ATOMIC, IB_QPS_RTR);
+	TRY(ah_attr.ah_flags, 0, IB_QP_AV, IB_QPS_RTR);
+	err = qv_qp_to(a, IB_QPS_RTR);
+	if (err)
+		return err;
+	TRY(max_rd_atomic, 255, IB_QP_MAX_QP_RD_ATOMIC, IB_QPS_RTS);
+	err = qv_qp_to(a, IB_QPS_RTS) ?: qv_qp_walk(&l->side[QV_B], IB_QPS_RTS);
+	return err ?: qv_ping(l);
+}
+
+#define SAME(field) do {						\
+	if (got.field != set.field)					\
+		return qv_fail(l, "%s: %lld expected, not %lld", #field,	\
+			       (s64)set.field, (s64)got.field);		\
+} while (0)
+
+/* ib_query_qp() returns what was set. */
+static int query(struct qv_link *l, u32 unused)
+{
+	struct qv_side *a = &l->side[QV_A];
+	struct ib_qp_init_attr init = {};
+	struct ib_qp_attr set = {}, got = {};
+	int err;
+
+	qv_fill_attr(a, IB_QPS_RTS, &set);
+	err = ib_query_qp(a->qp, &got, -1, &init);
+	if (err)
+		return qv_fail(l, "ib_query_qp: %d", err);
+	SAME(qp_state);
+	SAME(path_mtu);
+	SAME(rq_psn);
+	SAME(sq_psn);
+	SAME(dest_qp_num);
+	SAME(qp_access_flags);
+	SAME(pkey_index);
+	SAME(port_num);
+	SAME(max_rd_atomic);
+	SAME(max_dest_rd_atomic);
+	SAME(min_rnr_timer);
+	SAME(timeout);
+	SAME(retry_cnt);
+	SAME(rnr_retry);
+	SAME(ah_attr.grh.sgid_index);
+	SAME(ah_attr.grh.hop_limit);
+	if (memcmp(&got.ah_attr.grh.dgid, &set.ah_attr.grh.dgid, sizeof(union ib_gid)))
+		return qv_fail(l, "another destination GID came back");
+	if (init.send_cq != a->scq || init.recv_cq != a->rcq || init.qp_type != IB_QPT_RC)
+		return qv_fail(l, "other queues or another type came back");
+	if (got.cap.max_send_wr < l->conf.wr || got.cap.max_recv_sge < QV_MAX_SGE)
+		return qv_fail(l, "smaller queues came back");
+	return 0;
+}
+
+static int post_error(struct qv_side *s, bool recv)
+{
+	struct ib_send_wr swr = { .opcode = IB_WR_SEND };
+	const struct ib_send_wr *bad_send = NULL;
+	struct ib_recv_wr rwr = {};
+	const struct ib_recv_wr *bad_recv = NULL;
+	int err;
+
+	err = recv ? ib_post_recv(s->qp, &rwr, &bad_recv) : ib_post_send(s->qp, &swr, &bad_send);
+	if (!err)
+		return qv_fail(s->link, "%s was taken in state %d", recv ? "a receive" : "a send",
+			       qv_qp_state(s));
+	if (bad_send != (recv ? NULL : &swr) || bad_recv != (recv ? &rwr : NULL))
+		return qv_fail(s->link, "bad_wr does not point at the request");
+	return 0;
+}
+
+static int posting(struct qv_link *l, u32 unused)
+{
+	struct qv_side *a = &l->side[QV_A];
+	struct qv_sgl none = {};
+
+	return qv_qp_walk(a, IB_QPS_RESET) ?: post_error(a, false) ?: post_error(a, true) ?:
+	       qv_qp_walk(a, IB_QPS_INIT) ?: post_error(a, false) ?: qv_post_recv(a, &none, 1) ?:
+	       qv_qp_to(a, IB_QPS_RTR) ?: post_error(a, false) ?: qv_post_recv(a, &none, 2) ?:
+	       qv_no_wc(l, a->scq, 10) ?: qv_no_wc(l, a->rcq, 10);
+}
+
+/* A receiver that is not ready to send yet; the first request tells it. */
+static int established(struct qv_link *l, u32 unused)
+{
+	struct qv_side *a = &l->side[QV_A], *b = &l->side[QV_B];
+	struct qv_sgl none = {};
+	struct ib_wc wc;
+
+	return qv_qp_walk(b, IB_QPS_RTR) ?: qv_post_recv(b, &none, 1) ?:
+	       qv_post_send(a, &none, 2, IB_SEND_SIGNALED) ?:
+	       qv_sent(a, IB_WC_SUCCESS, &wc) ?: qv_received(b, IB_WC_SUCCESS, &wc) ?:
+	       qv_wait_event(b, IB_EVENT_COMM_EST) ?: qv_qp_to(b, IB_QPS_RTS) ?: qv_ping(l);
+}
+
+/* What comes in INIT is dropped; the sender tries again until RTR. */
+static int receive_in_init(struct qv_link *l, u32 unused)
+{
+	struct qv_side *a = &l->side[QV_A], *b = &l->side[QV_B];
+	struct qv_sgl none = {};
+	struct ib_wc wc;
+
+	return qv_qp_walk(b, IB_QPS_INIT) ?: qv_post_recv(b, &none, 1) ?:
+	       qv_post_send(a, &none, 2, IB_SEND_SIGNALED) ?: qv_no_wc(l, b->rcq, 100) ?:
+	       qv_qp_to(b, IB_QPS_RTR) ?:
+	       qv_sent(a, IB_WC_SUCCESS, &wc) ?: qv_received(b, IB_WC_SUCCESS, &wc);
+}
+
+static int wrong_caps(struct qv_link *l, u32 unused)
+{
+	struct qv_side *a = &l->side[QV_A];
+	struct ib_device_attr *attrs = &a->dev->attrs;
+	struct ib_qp_init_attr init = {
+		.qp_type = IB_QPT_RC, .send_cq = a->scq, .recv_cq = a->rcq,
+	};
+	struct ib_qp_cap wrong[] = {
+		{ .max_send_wr = attrs->max_qp_wr + 1 },
+		{ .max_recv_wr = attrs->max_qp_wr + 1 },
+		{ .max_send_sge = attrs->max_send_sge + 1 },
+		{ .max_recv_sge = attrs->max_recv_sge + 1 },
+		{ .max_inline_data = 1 << 20 },
+	};
+	struct ib_cq_init_attr cq = { .cqe = attrs->max_cqe + 1 };
+	struct ib_cq *too_long;
+	struct ib_qp *qp;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		init.cap = wrong[i];
+		qp = ib_create_qp(a->pd, &init);
+		if (IS_ERR(qp))
+			continue;
+		ib_destroy_qp(qp);
+		return qv_fail(l, "a QP beyond the device's limit %d was made", i);
+	}
+	too_long = ib_create_cq(a->dev, NULL, NULL, NULL, &cq);
+	if (!IS_ERR(too_long)) {
+		ib_destroy_cq(too_long);
+		return qv_fail(l, "a CQ beyond the device's limit was made");
+	}
+	return 0;
+}
+
+static const struct qv_case cases[] = {
+	{ "from-reset", table, IB_QPS_RESET },
+	{ "from-init", table, IB_QPS_INIT },
+	{ "from-rtr", table, IB_QPS_RTR },
+	{ "from-rts", table, IB_QPS_RTS },
+	{ "from-sqd", table, IB_QPS_SQD },
+	{ "from-err", table, IB_QPS_ERR },
+	{ "wrong-current", wrong_current },
+	{ "wrong-values", wrong_values },
+	{ "query", query },
+	{ "posting", posting },
+	{ "established", established },
+	{ "receive-in-init", receive_in_init },
+	{ "wrong-caps", wrong_caps },
+};
+
+QV_GROUP(qv_state, cases);
