@@ -3,8 +3,8 @@
 # What the tests of the initiator have in common: the stock target over rxe,
 # in the same VM.
 
-target_nqn=quarry-test
-target_address=10.2.0.1
+stock_nqn=quarry-test
+stock_address=10.2.0.1
 connections=/sys/kernel/config/quarry/connections
 
 # An interface with an address. A test may have removed it already.
@@ -13,7 +13,7 @@ net_device() {
 	ip link add dummy0 type dummy
 	defer del_net_device
 	ip link set dummy0 mtu 4200 up
-	ip addr add "$target_address/24" dev dummy0
+	ip addr add "$stock_address/24" dev dummy0
 	ip addr add fd02::1/64 dev dummy0 nodad
 }
 
@@ -38,14 +38,14 @@ stock_target() {
 	shift $(($# > 1 ? 1 : $#))
 	stock_device
 	null_blk nb0 "$size" "$@"
-	export_device nvmet "$target_nqn" /dev/nb0 "$target_address"
+	export_device nvmet "$stock_nqn" /dev/nb0 "$stock_address"
 }
 
 # host_connect NAME [ATTRIBUTE=VALUE...]: to the stock target.
 host_connect() {
 	local name=$1
 	shift
-	quarry_connect "$name" "$target_nqn" "$target_address" "$@"
+	quarry_connect "$name" "$stock_nqn" "$stock_address" "$@"
 }
 
 # host_prepare NAME [ATTRIBUTE=VALUE...]: the folder only, not connected.
@@ -55,7 +55,7 @@ host_prepare() {
 	load_quarry
 	mkdir "$connections/$name"
 	defer quarry_forget "$name"
-	for setting in addr_traddr="$target_address" subsysnqn="$target_nqn" "$@"; do
+	for setting in addr_traddr="$stock_address" subsysnqn="$stock_nqn" "$@"; do
 		write_attr "${setting#*=}" "$connections/$name/${setting%%=*}"
 	done
 }
