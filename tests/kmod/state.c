@@ -39,7 +39,7 @@ static const struct move moves[] = {
 	{ IB_QPS_SQD, IB_QPS_RESET },
 	{ IB_QPS_SQD, IB_QPS_ERR },
 	{ IB_QPS_SQD, IB_QPS_RTS, 0, LATER },
-	{ IB_QPS_SQD, IB_QPS_SQD, 0, LATER | IB_QP_PORT | IB_QP_AV | IB_QP_TIMEOUT |
+	{ IB_QPS_SQD, IB_QPS_SQD, 0, (LATER & ~IB_QP_CUR_STATE) | IB_QP_PORT | IB_QP_AV | IB_QP_TIMEOUT |
 	  IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC |
 	  IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_PKEY_INDEX },
 	{ IB_QPS_ERR, IB_QPS_RESET },
@@ -113,7 +113,7 @@ static int try_move(struct qv_side *s, const struct move *m)
 {
 	int bit, err;
 
-	err = allowed(s, m, m->required) ?: allowed(s, m, m->required | m->optional);
+	err = allowed(s, m, m->required);
 	for (bit = 0; bit <= ilog2(IB_QP_DEST_QPN) && !err; bit++) {
 		if (BIT(bit) & (MIGRATION | IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_CAP))
 			continue;
@@ -124,7 +124,7 @@ static int try_move(struct qv_side *s, const struct move *m)
 		else
 			err = refused(s, m->from, m->to, m->required | BIT(bit));
 	}
-	return err;
+	return err ?: allowed(s, m, m->required | m->optional);
 }
 
 /* All moves from one state. */
