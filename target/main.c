@@ -18,9 +18,12 @@ int qtgt_init(void)
 				  0);
 	if (!qtgt_wq)
 		return err;
+	/*
+	 * Not WQ_HIGHPRI: a worker that does not push a sender on the same CPU
+	 * aside finds more commands at once.
+	 */
 	qtgt_io_wq = alloc_workqueue("quarry_target_io",
-				     WQ_MEM_RECLAIM | WQ_HIGHPRI |
-				     QUARRY_WQ_PERCPU, 0);
+				     WQ_MEM_RECLAIM | QUARRY_WQ_PERCPU, 0);
 	if (!qtgt_io_wq)
 		goto err_destroy_wq;
 	err = qtgt_discovery_init();

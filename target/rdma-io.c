@@ -5,8 +5,12 @@
  * Receive, RDMA READ and SEND completions of a queue run one at a time, in
  * softirq. A command of an I/O queue is parsed there, its memory taken and its
  * data fetched. Only what may sleep goes to the queue's worker: execution,
- * admin commands, and memory that could not be had in one run. Responses
- * leave from wherever the command completes.
+ * admin commands, and memory that could not be had in one run.
+ *
+ * Responses are gathered where commands complete in numbers, because a device
+ * sends what is posted at once in fewer packets and the host takes it in fewer
+ * turns: while the worker runs, until it ends; in interrupts, until the next
+ * softirq. A command that is alone is answered on the spot.
  */
 #define pr_fmt(fmt) "quarry: " fmt
 
@@ -31,34 +35,8 @@ static void do_later(struct qtgt_rdma_rsp *rsp,
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
 	rsp->step = step;
-	if (llist_add(&rsp->todo, &queue->todo))
+	if (llist_add(&rsp->node, &queue->todo))
 		queue_work(qtgt_io_wq, &queue->todo_work);
-}
-
-/**
- * qtgt_rdma_todo_work() - the worker of a queue
- * @work: todo_work of the queue
- *
- * Context: process, may sleep.
- */
-void qtgt_rdma_todo_work(struct work_struct *work)
-{
-	struct qtgt_rdma_queue *queue =
-		container_of(work, struct qtgt_rdma_queue, todo_work);
-	struct qtgt_rdma_rsp *rsp, *next;
-	struct llist_node *list;
-	struct blk_plug plug;
-	bool many;
-
-	list = llist_reverse_order(llist_del_all(&queue->todo));
-	/* A plug pays only where there is something to gather. */
-	many = list && list->next;
-	if (many)
-		blk_start_plug(&plug);
-	llist_for_each_entry_safe(rsp, next, list, todo)
-		rsp->step(rsp);
-	if (many)
-		blk_finish_plug(&plug);
 }
 
 static void execute(struct qtgt_rdma_rsp *rsp)
@@ -323,6 +301,7 @@ static bool take_cmd(struct qtgt_rdma_queue *queue, struct qtgt_rdma_cmd *cmd,
 	if (unlikely(!percpu_ref_tryget_live(&queue->core.ref)))
 		return true;
 	queue->free_rsps = rsp->next_free;
+	queue->in_flight++;
 
 	rsp->req.cmd = *cmd->sqe;
 	rsp->req.sg = NULL;
@@ -385,6 +364,7 @@ static void free_rsp(struct qtgt_rdma_queue *queue, struct qtgt_rdma_rsp *rsp)
 	qtgt_rdma_free_data(rsp);
 	rsp->next_free = queue->free_rsps;
 	queue->free_rsps = rsp;
+	queue->in_flight--;
 
 	if (likely(list_empty(&queue->waiting)))
 		return;
@@ -456,6 +436,114 @@ static struct ib_send_wr *chain_data(struct qtgt_rdma_rsp *rsp)
 	return &rsp->data_wr.wr;
 }
 
+static struct ib_send_wr *first_wr(struct qtgt_rdma_rsp *rsp)
+{
+	struct qtgt_req *req = &rsp->req;
+
+	if (req->sgl.invalidate && req->sgl.len) {
+		rsp->send_wr.opcode = IB_WR_SEND_WITH_INV;
+		rsp->send_wr.ex.invalidate_rkey = req->sgl.key;
+	} else {
+		rsp->send_wr.opcode = IB_WR_SEND;
+	}
+	rsp->send_wr.next = NULL;
+	ib_dma_sync_single_for_device(rsp->queue->dev->ibdev,
+				      rsp->send_sge.addr, rsp->send_sge.length,
+				      DMA_TO_DEVICE);
+	if (rsp->mapped && !nvme_is_write(&req->cmd) && !req->cqe->status)
+		return chain_data(rsp);
+	return &rsp->send_wr;
+}
+
+/* Post the responses of a list, linked by their nodes, in its order. */
+static void post_responses(struct qtgt_rdma_queue *queue,
+			   struct llist_node *list)
+{
+	struct ib_send_wr *first = NULL, **tail = &first;
+	struct qtgt_rdma_rsp *rsp, *next;
+
+	llist_for_each_entry_safe(rsp, next, list, node) {
+		/* First, so that the host finds it when it has the response. */
+		if (unlikely(rsp->cmd)) {
+			recycle_cmd(queue, rsp->cmd);
+			rsp->cmd = NULL;
+		}
+		*tail = first_wr(rsp);
+		tail = &rsp->send_wr.next;
+	}
+	/*
+	 * It fails only where the connection is going away. Then no completion
+	 * brings these back, and the end of the queue does.
+	 */
+	if (unlikely(ib_post_send(queue->qp, first, NULL)))
+		qtgt_rdma_disconnect(&queue->core);
+}
+
+static void post_done(struct qtgt_rdma_queue *queue)
+{
+	struct llist_node *list = llist_del_all(&queue->done);
+
+	if (list)
+		post_responses(queue, llist_reverse_order(list));
+}
+
+/**
+ * qtgt_rdma_done_poll() - post the responses gathered in interrupts
+ * @iop: done_poll of the queue
+ * @budget: not used up, as there are never more than a queue has commands
+ *
+ * Context: softirq.
+ * Return: less than @budget.
+ */
+int qtgt_rdma_done_poll(struct irq_poll *iop, int budget)
+{
+	struct qtgt_rdma_queue *queue =
+		container_of(iop, struct qtgt_rdma_queue, done_poll);
+
+	post_done(queue);
+	irq_poll_complete(iop);
+	if (!llist_empty(&queue->done))
+		irq_poll_sched(iop);
+	return 0;
+}
+
+/**
+ * qtgt_rdma_todo_work() - the worker of a queue
+ * @work: todo_work of the queue
+ *
+ * Context: process, may sleep.
+ */
+void qtgt_rdma_todo_work(struct work_struct *work)
+{
+	struct qtgt_rdma_queue *queue =
+		container_of(work, struct qtgt_rdma_queue, todo_work);
+	struct qtgt_rdma_rsp *rsp, *next;
+	struct llist_node *list;
+	struct blk_plug plug;
+	unsigned int n = 0;
+
+	list = llist_reverse_order(llist_del_all(&queue->todo));
+	if (!list)
+		return;
+	/* A plug and a batch pay only where there is something to gather. */
+	if (!list->next) {
+		rsp = llist_entry(list, struct qtgt_rdma_rsp, node);
+		rsp->step(rsp);
+		return;
+	}
+
+	WRITE_ONCE(queue->worker, current);
+	blk_start_plug(&plug);
+	llist_for_each_entry_safe(rsp, next, list, node) {
+		rsp->step(rsp);
+		if (!(++n % QTGT_RDMA_BATCH))
+			post_done(queue);
+	}
+	blk_finish_plug(&plug);
+	WRITE_ONCE(queue->worker, NULL);
+	post_done(queue);
+}
+
 /**
  * qtgt_rdma_respond() - send a response, and the data of a read before it
  * @req: request of this transport
@@ -467,29 +555,14 @@ void qtgt_rdma_respond(struct qtgt_req *req)
 	struct qtgt_rdma_rsp *rsp = container_of(req, struct qtgt_rdma_rsp,
 						 req);
 	struct qtgt_rdma_queue *queue = rsp->queue;
-	struct ib_send_wr *first = &rsp->send_wr;
 
-	/* First, so that the host finds it when it has the response. */
-	if (unlikely(rsp->cmd)) {
-		recycle_cmd(queue, rsp->cmd);
-		rsp->cmd = NULL;
-	}
-
-	if (req->sgl.invalidate && req->sgl.len) {
-		rsp->send_wr.opcode = IB_WR_SEND_WITH_INV;
-		rsp->send_wr.ex.invalidate_rkey = req->sgl.key;
+	if (in_task() && READ_ONCE(queue->worker) == current) {
+		llist_add(&rsp->node, &queue->done);
+	} else if (!in_task() && READ_ONCE(queue->in_flight) > 1) {
+		if (llist_add(&rsp->node, &queue->done))
+			irq_poll_sched(&queue->done_poll);
 	} else {
-		rsp->send_wr.opcode = IB_WR_SEND;
+		rsp->node.next = NULL;
+		post_responses(queue, &rsp->node);
 	}
-	if (rsp->mapped && !nvme_is_write(&req->cmd) && !req->cqe->status)
-		first = chain_data(rsp);
-
-	ib_dma_sync_single_for_device(queue->dev->ibdev, rsp->send_sge.addr,
-				      rsp->send_sge.length, DMA_TO_DEVICE);
-	/*
-	 * It fails only where the connection is going away. Then no completion
-	 * brings the rsp back, and the end of the queue does.
-	 */
-	if (unlikely(ib_post_send(queue->qp, first, NULL)))
-		qtgt_rdma_disconnect(&queue->core);
 }

@@ -406,6 +406,8 @@ static struct qtgt_rdma_queue *queue_create(struct rdma_cm_id *cm_id,
 	INIT_LIST_HEAD(&queue->waiting);
 	INIT_LIST_HEAD(&queue->entry);
 	init_llist_head(&queue->todo);
+	init_llist_head(&queue->done);
+	irq_poll_init(&queue->done_poll, QTGT_RDMA_BATCH, qtgt_rdma_done_poll);
 	INIT_WORK(&queue->todo_work, qtgt_rdma_todo_work);
 	INIT_WORK(&queue->release_work, release_work);
 
@@ -436,8 +438,10 @@ err_free_queue:
 static void queue_destroy(struct qtgt_rdma_queue *queue)
 {
 	qtgt_queue_stop(&queue->core);
-	ib_drain_qp(queue->qp);
+	/* These two may still post what was completed before the stop. */
 	flush_work(&queue->todo_work);
+	irq_poll_disable(&queue->done_poll);
+	ib_drain_qp(queue->qp);
 	free_memory(queue);
 	rdma_dev_put(queue->dev);
 	qtgt_queue_exit(&queue->core);

@@ -6,6 +6,7 @@
 #ifndef QTGT_RDMA_H
 #define QTGT_RDMA_H
 
+#include <linux/irq_poll.h>
 #include <linux/llist.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -17,6 +18,7 @@
 /* The most runs of pages that the data of one command is spread over. */
 #define QTGT_RDMA_MAX_RUNS	32
 #define QTGT_RDMA_MAX_SGE	16
+#define QTGT_RDMA_BATCH		16	/* responses posted at once */
 
 struct qtgt_rdma_queue;
 
@@ -58,7 +60,7 @@ struct qtgt_rdma_rsp {
 
 	/* What the queue's worker is to do next. */
 	void			(*step)(struct qtgt_rdma_rsp *rsp);
-	struct llist_node	todo;
+	struct llist_node	node;	/* in queue->todo or queue->done */
 	struct qtgt_rdma_rsp	*next_free;
 
 	struct ib_cqe		send_cqe;
@@ -89,9 +91,13 @@ struct qtgt_rdma_queue {
 	/* Used by completions only, of which one runs at a time. */
 	struct qtgt_rdma_rsp	*free_rsps;
 	struct list_head	waiting;	/* commands without a rsp */
+	unsigned int		in_flight;	/* commands with a rsp */
 
 	struct llist_head	todo;
 	struct work_struct	todo_work;
+	struct task_struct	*worker;	/* that gathers responses */
+	struct llist_head	done;		/* responses to be posted */
+	struct irq_poll		done_poll;
 
 	enum qtgt_rdma_state	state;		/* by cmpxchg() */
 	struct work_struct	release_work;
@@ -130,6 +136,7 @@ void qtgt_rdma_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void qtgt_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void qtgt_rdma_read_done(struct ib_cq *cq, struct ib_wc *wc);
 void qtgt_rdma_todo_work(struct work_struct *work);
+int qtgt_rdma_done_poll(struct irq_poll *iop, int budget);
 void qtgt_rdma_free_data(struct qtgt_rdma_rsp *rsp);
 
 #endif
