@@ -223,6 +223,7 @@ static int init_rq(struct qrdma_rq *rq, const struct ib_qp_init_attr *init)
 
 static void free_queues(struct qrdma_qp *qp)
 {
+	kfree(qp->rq.atomics);
 	kfree(qp->rq.res);
 	kvfree(qp->rq.ring.buf);
 	kvfree(qp->sq.buf);
@@ -418,14 +419,21 @@ static int check_attr(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
 static int set_max_dest_rd(struct qrdma_qp *qp, u32 n)
 {
 	u32 size = roundup_pow_of_two(2 * n + 2);
+	struct qrdma_atomic *atomics;
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rres *res;
 
+	atomics = kcalloc(n, sizeof(*atomics), GFP_KERNEL);
 	res = kcalloc(size, sizeof(*res), GFP_KERNEL);
-	if (!res)
+	if (!res || !atomics) {
+		kfree(res);
+		kfree(atomics);
 		return -ENOMEM;
+	}
 	spin_lock_bh(&rq->lock);
 	swap(rq->res, res);
+	swap(rq->atomics, atomics);
+	rq->atomics_head = 0;
 	rq->res_mask = size - 1;
 	rq->max_dest_rd = n;
 	rq->res_head = 0;
@@ -433,6 +441,7 @@ static int set_max_dest_rd(struct qrdma_qp *qp, u32 n)
 	rq->dups = 0;
 	spin_unlock_bh(&rq->lock);
 	kfree(res);
+	kfree(atomics);
 	return 0;
 }
 

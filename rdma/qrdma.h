@@ -363,6 +363,13 @@ struct qrdma_rres {
 	u64	orig;		/* atomic: the value before */
 };
 
+/* The result of an atomic, kept for duplicates of the request. */
+struct qrdma_atomic {
+	bool	valid;
+	u32	psn;
+	u64	orig;
+};
+
 #define QRDMA_RRES_READ		1
 #define QRDMA_RRES_ATOMIC	2
 
@@ -396,6 +403,8 @@ struct qrdma_rres {
  * @va: where the open WRITE goes on
  * @rkey: its key
  * @resid: its bytes still to come
+ * @atomics: results of the latest @max_dest_rd atomics; a ring
+ * @atomics_head: entries made; free running
  * @res: READs and atomics, the latest ones; a ring
  * @res_mask: entries of @res, a power of two, less one
  * @max_dest_rd: QP attribute max_dest_rd_atomic
@@ -434,6 +443,8 @@ struct qrdma_rq {
 	u32			rkey;
 	u32			resid;
 
+	struct qrdma_atomic	*atomics;
+	u32			atomics_head;
 	struct qrdma_rres	*res;
 	u32			res_mask;
 	u32			max_dest_rd;

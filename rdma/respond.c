@@ -139,17 +139,22 @@ static void duplicate_read(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 static void duplicate_atomic(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 {
 	struct qrdma_rq *rq = &qp->rq;
-	struct qrdma_rres dup;
+	struct qrdma_rres dup = {
+		.kind = QRDMA_RRES_ATOMIC,
+		.dup = true,
+		.first_psn = pkt->psn,
+		.psn = pkt->psn,
+		.last_psn = pkt->psn,
+		.msn = rq->msn,
+	};
 	u32 i;
 
-	if (!rq->max_dest_rd || pending_answer(rq, pkt->psn, pkt->psn))
+	if (pending_answer(rq, pkt->psn, pkt->psn))
 		return;
-	for (i = 0; i <= rq->res_mask; i++) {
-		if (rq->res[i].kind != QRDMA_RRES_ATOMIC ||
-		    rq->res[i].first_psn != pkt->psn)
+	for (i = 0; i < rq->max_dest_rd; i++) {
+		if (!rq->atomics[i].valid || rq->atomics[i].psn != pkt->psn)
 			continue;
-		dup = rq->res[i];
-		dup.dup = true;
+		dup.orig = rq->atomics[i].orig;
 		answer_again(rq, &dup);
 		return;
 	}
