@@ -10,6 +10,13 @@
 #include "host-block.h"
 #include "host.h"
 
+/*
+ * How long the look at the namespaces waits after an event. The kernel's own
+ * target reports a new namespace a moment before it shows it, and a change
+ * of several makes one look of many.
+ */
+#define EVENT_DELAY	(HZ / 10)
+
 static_assert(sizeof(struct nvme_id_ctrl) == NVME_IDENTIFY_DATA_SIZE);
 
 static int execute(struct request *rq, const struct nvme_command *cmd,
@@ -382,7 +389,7 @@ void qhost_aen_work(struct work_struct *work)
 		return;
 	}
 	if (type == NVME_AER_NOTICE && info == NVME_AER_NOTICE_NS_CHANGED)
-		qhost_queue_scan(ctrl);
+		qhost_queue_scan(ctrl, EVENT_DELAY);
 	else if (type == NVME_AER_ERROR &&
 		 info == NVME_AER_ERROR_PERSIST_INT_ERR)
 		qhost_ctrl_fail(ctrl, "the controller reports an internal error");

@@ -173,13 +173,14 @@ static void fail_work(struct work_struct *work)
 /**
  * qhost_queue_scan() - look at the namespaces soon
  * @ctrl: the controller; only a live one is scanned
+ * @delay: in how many jiffies
  *
  * Context: any.
  */
-void qhost_queue_scan(struct qhost_ctrl *ctrl)
+void qhost_queue_scan(struct qhost_ctrl *ctrl, unsigned long delay)
 {
 	if (qhost_ctrl_state(ctrl) == QHOST_LIVE)
-		queue_work(qhost_wq, &ctrl->scan_work);
+		queue_delayed_work(qhost_wq, &ctrl->scan_work, delay);
 }
 
 static void release(struct device *dev)
@@ -223,8 +224,8 @@ static void init_ctrl(struct qhost_ctrl *ctrl)
 	init_waitqueue_head(&ctrl->wait);
 	INIT_LIST_HEAD(&ctrl->namespaces);
 	INIT_WORK(&ctrl->fail_work, fail_work);
-	INIT_WORK(&ctrl->scan_work, qhost_scan_work);
 	INIT_WORK(&ctrl->aen_work, qhost_aen_work);
+	INIT_DELAYED_WORK(&ctrl->scan_work, qhost_scan_work);
 	INIT_DELAYED_WORK(&ctrl->keep_alive_work, qhost_keep_alive_work);
 	ctrl->state = QHOST_NEW;
 }
@@ -313,8 +314,8 @@ int qhost_ctrl_connect(struct qhost_ctrl *ctrl)
 		   ctrl->depth);
 	/* From here on fail_work may take all of it down at any moment. */
 	qhost_start_keep_alive(ctrl);
-	qhost_queue_scan(ctrl);
-	flush_work(&ctrl->scan_work);
+	qhost_queue_scan(ctrl, 0);
+	flush_delayed_work(&ctrl->scan_work);
 	return 0;
 }
 
@@ -333,7 +334,7 @@ void qhost_ctrl_disconnect(struct qhost_ctrl *ctrl)
 	while (!qhost_ctrl_move(ctrl, QHOST_DELETING))
 		flush_work(&ctrl->fail_work);
 
-	cancel_work_sync(&ctrl->scan_work);
+	cancel_delayed_work_sync(&ctrl->scan_work);
 	qhost_remove_namespaces(ctrl, false);
 	cancel_delayed_work_sync(&ctrl->keep_alive_work);
 	if (ctrl->admin_q)

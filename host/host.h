@@ -223,8 +223,8 @@ struct qhost_ctrl {
 	struct list_head namespaces;
 
 	struct work_struct fail_work;
-	struct work_struct scan_work;
 	struct work_struct aen_work;
+	struct delayed_work scan_work;
 	struct delayed_work keep_alive_work;
 	u32 aen_result;
 	u16 aen_status;
@@ -316,7 +316,7 @@ void qhost_object_put(void);
 /* controller.c */
 bool qhost_ctrl_move(struct qhost_ctrl *ctrl, enum qhost_state to);
 void qhost_ctrl_fail(struct qhost_ctrl *ctrl, const char *why);
-void qhost_queue_scan(struct qhost_ctrl *ctrl);
+void qhost_queue_scan(struct qhost_ctrl *ctrl, unsigned long delay);
 
 /* setup.c */
 int qhost_setup(struct qhost_ctrl *ctrl);

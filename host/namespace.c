@@ -454,8 +454,11 @@ static int scan_one(struct qhost_ctrl *ctrl, u32 nsid, void *buf)
 		return -ENOMEM;
 	info->nsid = nsid;
 	err = identify_ns(ctrl, info, buf);
-	if (err == -EAGAIN)
+	if (err == -EAGAIN) {
+		qhost_warn(ctrl, "namespace %u cannot be identified now\n",
+			   nsid);
 		keep_ns(ctrl, nsid);
+	}
 	if (err || revalidate(ctrl, info))
 		goto out;
 	err = add_ns(ctrl, info);
@@ -525,8 +528,8 @@ static void remove_unseen(struct qhost_ctrl *ctrl)
  */
 void qhost_scan_work(struct work_struct *work)
 {
-	struct qhost_ctrl *ctrl = container_of(work, struct qhost_ctrl,
-					       scan_work);
+	struct qhost_ctrl *ctrl = container_of(to_delayed_work(work),
+					       struct qhost_ctrl, scan_work);
 	__le32 *list;
 	void *buf;
 	int err;

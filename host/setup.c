@@ -365,7 +365,7 @@ void qhost_teardown(struct qhost_ctrl *ctrl)
 	unsigned int i;
 
 	cancel_work_sync(&ctrl->aen_work);
-	cancel_work_sync(&ctrl->scan_work);
+	cancel_delayed_work_sync(&ctrl->scan_work);
 	cancel_delayed_work_sync(&ctrl->keep_alive_work);
 	qhost_remove_namespaces(ctrl, true);
 	if (ctrl->added) {

@@ -16,6 +16,10 @@
 #define QRDMA_MAX_MSG_PSNS	BIT(22)
 /* Packets built before they are handed down together. */
 #define QRDMA_LIST_MAX		16
+/* An acknowledge may wait so long for company, twice at most, in ns. */
+#define QRDMA_ACK_DELAY		(500 * NSEC_PER_USEC)
+/* Packets that may go unacknowledged for that. */
+#define QRDMA_ACK_EVERY		16
 /* Packets sent in one go before the rest is left to the QP's work. */
 #define QRDMA_BUDGET		256
 
@@ -182,6 +186,8 @@ void qrdma_sq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt);
 void qrdma_timer_init(struct qrdma_qp *qp);
 void qrdma_timer_arm(struct qrdma_qp *qp);
 void qrdma_timer_rnr(struct qrdma_qp *qp, u8 code);
+/* See to it that an acknowledge does not wait for ever; under rq.lock. */
+void qrdma_timer_ack(struct qrdma_qp *qp, u64 word);
 
 /* post.c */
 int qrdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
@@ -215,6 +221,15 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 void qrdma_rq_datagram(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 		       struct qrdma_notify *nt);
 void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt);
+/* Send an acknowledge that waits. Context: process, no lock of the QP held. */
+void qrdma_rq_ack_now(struct qrdma_qp *qp);
+/* One has waited long enough. */
+enum hrtimer_restart qrdma_rq_ack_timer(struct hrtimer *timer);
+/*
+ * The acknowledge that waits, as a packet not sealed yet, or NULL. For the
+ * requester, which takes it along.
+ */
+struct sk_buff *qrdma_rq_take_ack(struct qrdma_qp *qp);
 /* Send what the responder owes; like qrdma_sq_run(). */
 void qrdma_rq_run(struct qrdma_qp *qp, struct qrdma_notify *nt);
 

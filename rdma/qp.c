@@ -318,12 +318,15 @@ err_uncount:
  */
 static void quiesce(struct qrdma_qp *qp)
 {
+	if (qp->type == IB_QPT_RC)
+		qrdma_rq_ack_now(qp);
 	spin_lock_irq(&qp->state_lock);
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	spin_unlock_irq(&qp->state_lock);
 	/* Who saw the old state may start the timer until this is over. */
 	synchronize_rcu_expedited();
 	hrtimer_cancel(&qp->timer);
+	hrtimer_cancel(&qp->ack_timer);
 	cancel_work_sync(&qp->work);
 }
 
@@ -373,6 +376,9 @@ static void reset(struct qrdma_qp *qp)
 	rq->rnr_sent = false;
 	rq->established = false;
 	rq->ack_owed = false;
+	rq->ack_timer_on = false;
+	rq->ack_armed = 0;
+	rq->ack_skip = 0;
 	rq->out_tail = rq->res_head;
 	rq->dups = 0;
 	spin_unlock_bh(&rq->lock);
@@ -453,8 +459,11 @@ static void apply_rq(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
 	struct qrdma_rq *rq = &qp->rq;
 
 	spin_lock_bh(&rq->lock);
-	if (mask & IB_QP_RQ_PSN)
+	if (mask & IB_QP_RQ_PSN) {
 		rq->psn = attr->rq_psn;
+		rq->ack_sent = qrdma_psn_add(attr->rq_psn, QRDMA_PSN_MASK);
+		rq->ack_penalty = 1;
+	}
 	if (mask & IB_QP_ACCESS_FLAGS)
 		rq->access = attr->qp_access_flags;
 	if (mask & IB_QP_MIN_RNR_TIMER)
@@ -585,6 +594,7 @@ static int modify_locked(struct qrdma_qp *qp, struct ib_qp_attr *attr, int mask)
 		return 0;
 	}
 	if (next == IB_QPS_ERR) {
+		qrdma_rq_ack_now(qp);
 		qrdma_qp_fail(qp);
 		drop_answers(qp);
 		return 0;

@@ -378,6 +378,14 @@ struct qrdma_rres {
  * @ack_owed: an acknowledge is to be sent
  * @ack_syndrome: its AETH syndrome
  * @ack_psn: its PSN
+ * @ack_now: it does not wait for company
+ * @ack_later: one that waits for the requester to take it along; a struct
+ *             qrdma_ack_later as a word, 0 for none. Also without @lock
+ * @ack_sent: PSN of the latest acknowledge that did not wait
+ * @ack_armed: @ack_later when the timer was started
+ * @ack_timer_on: the timer is running
+ * @ack_skip: so many are to be sent without waiting
+ * @ack_penalty: what @ack_skip becomes when one has waited in vain
  * @min_rnr_timer: QP attribute, for RNR NAKs
  * @access: QP attribute qp_access_flags
  * @ip_id: IPv4 identification of the next packet
@@ -405,10 +413,17 @@ struct qrdma_rq {
 	bool			rnr_sent;
 	bool			established;
 	bool			ack_owed;
+	bool			ack_now;
+	bool			ack_timer_on;
 	u8			ack_syndrome;
 	u8			min_rnr_timer;
 	u16			ip_id;
 	u32			ack_psn;
+	u32			ack_sent;
+	u32			ack_skip;
+	u32			ack_penalty;
+	u64			ack_armed;
+	atomic64_t		ack_later;
 	u32			access;
 
 	struct qrdma_rwqe	*wqe;
@@ -441,6 +456,7 @@ struct qrdma_qp {
 	struct qrdma_rq		rq;
 
 	struct hrtimer		timer;
+	struct hrtimer		ack_timer;
 	struct work_struct	work;	/* on the bottom-half queue */
 	atomic_t		nt_left;	/* QRDMA_NT_*, for the work */
 

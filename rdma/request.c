@@ -367,6 +367,9 @@ static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 	      (QRDMA_OP_READ | QRDMA_OP_ATOMIC)))
 		bth->apsn |= cpu_to_be32(QRDMA_BTH_ACK_REQ);
 	seal_and_add(qp, tx, last);
+	skb = qrdma_rq_take_ack(qp);
+	if (skb)
+		seal_and_add(qp, tx, skb);
 }
 
 static struct sk_buff *build_ud(struct qrdma_qp *qp,

@@ -5,6 +5,7 @@
  * IBTA volume 1, 11.2.5.2 has it. Process context.
  */
 #include <linux/delay.h>
+#include <linux/etherdevice.h>
 #include <linux/random.h>
 #include <net/ipv6.h>
 #include "qverbs.h"
@@ -47,23 +48,27 @@ static void recv_done(struct ib_cq *cq, void *context)
 	wake_up(&s->wait);
 }
 
-static bool gid_fits(const struct ib_gid_attr *attr, int family)
+/* How much the address is to our liking; 0: not at all. */
+static int gid_fits(const struct ib_gid_attr *attr, int family)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)&attr->gid;
 
-	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
-		return false;
-	if (family == 4)
-		return ipv6_addr_v4mapped(addr);
-	return !ipv6_addr_v4mapped(addr) &&
-	       !(ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL);
+	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP ||
+	    ipv6_addr_v4mapped(addr) != (family == 4) ||
+	    ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
+		return 0;
+	/* The connection manager takes loopback addresses for any address. */
+	if (ipv6_addr_loopback(addr) ||
+	    (family == 4 && ipv4_is_loopback(addr->s6_addr32[3])))
+		return 1;
+	return 2;
 }
 
 static int find_gid(struct qv_side *s)
 {
 	const struct ib_gid_attr *attr;
 	struct ib_port_attr port;
-	int i, err;
+	int i, err, fits, best = 0;
 
 	err = ib_query_port(s->dev, 1, &port);
 	if (err)
@@ -72,12 +77,15 @@ static int find_gid(struct qv_side *s)
 		attr = rdma_get_gid_attr(s->dev, 1, i);
 		if (IS_ERR(attr))
 			continue;
-		if (gid_fits(attr, s->link->conf.family)) {
-			s->gid = attr;
-			return 0;
-		}
-		rdma_put_gid_attr(attr);
+		fits = gid_fits(attr, s->link->conf.family);
+		if (fits > best)
+			swap(s->gid, attr);
+		best = max(best, fits);
+		if (attr)
+			rdma_put_gid_attr(attr);
 	}
+	if (best)
+		return 0;
 	return qv_fail(s->link, "device %s has no IPv%d address",
 		       dev_name(&s->dev->dev), s->link->conf.family);
 }
@@ -184,6 +192,18 @@ static void attr_init(struct qv_side *s, struct ib_qp_attr *attr)
 	attr->qp_access_flags = s->link->conf.access;
 }
 
+/* Kernel users bring the link layer address along; here it is known. */
+static void fill_dmac(struct qv_side *peer, struct rdma_ah_attr *attr)
+{
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(peer->gid);
+	if (!IS_ERR(ndev) && ndev->addr_len == ETH_ALEN)
+		memcpy(attr->roce.dmac, ndev->dev_addr, ETH_ALEN);
+	rcu_read_unlock();
+}
+
 static void attr_rtr(struct qv_side *s, struct ib_qp_attr *attr)
 {
 	const struct qv_conf *conf = &s->link->conf;
@@ -200,6 +220,7 @@ static void attr_rtr(struct qv_side *s, struct ib_qp_attr *attr)
 	rdma_ah_set_port_num(&attr->ah_attr, 1);
 	rdma_ah_set_grh(&attr->ah_attr, (union ib_gid *)&peer->gid->gid, 0,
 			s->gid->index, 64, 0);
+	fill_dmac(peer, &attr->ah_attr);
 }
 
 static void attr_rts(struct qv_side *s, struct ib_qp_attr *attr)

@@ -11,6 +11,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -137,8 +138,8 @@ static void default_conf(struct qv_conf *conf)
 		.family = 4,
 		.mtu = IB_MTU_1024,
 		.count = 200,
-		.timeout = 14,
-		.retry_cnt = 7,
+		.timeout = 15,
+		.retry_cnt = 6,
 		.rnr_retry = 7,
 		.min_rnr_timer = 12,
 		.wr = 64,
@@ -259,7 +260,8 @@ static int run_all(struct run *r)
 
 	for (i = 0; i < ARRAY_SIZE(groups); i++)
 		for (j = 0; j < groups[i]->nr; j++)
-			if (!READ_ONCE(stop) && wanted(r, groups[i], &groups[i]->cases[j]))
+			if (!READ_ONCE(stop) && !signal_pending(current) &&
+			    wanted(r, groups[i], &groups[i]->cases[j]))
 				run_case(r, groups[i], &groups[i]->cases[j]);
 	say("%u passed, %u failed\n", r->ran - r->failed, r->failed);
 	return r->ran ? 0 : -ENOENT;

@@ -3,6 +3,7 @@
  * Posting work and waiting for what becomes of it.
  */
 #include <linux/delay.h>
+#include <linux/sched/signal.h>
 #include "qverbs.h"
 
 int qv_post(struct qv_side *s, const struct ib_send_wr *wr)
@@ -83,8 +84,8 @@ int qv_poll(struct qv_link *l, struct ib_cq *cq, struct ib_wc *wc, u32 ms)
 	while (!(n = ib_poll_cq(cq, 1, wc))) {
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
-		if (READ_ONCE(*l->stop))
-			return qv_fail(l, "a device goes away");
+		if (READ_ONCE(*l->stop) || signal_pending(current))
+			return qv_fail(l, "ended from outside");
 		usleep_range(20, 60);
 	}
 	return n == 1 ? 0 : qv_fail(l, "ib_poll_cq: %d", n);
