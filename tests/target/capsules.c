@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/types.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 
@@ -32,38 +33,40 @@ static const char *address, *nqn;
 static const char *hostnqn = "nqn.2014-08.org.example:evil";
 
 struct cm_req {
-	uint16_t recfmt, qid, hrqsize, hsqsize, cntlid;
-	uint8_t rsvd[22];
+	__u16 recfmt, qid, hrqsize, hsqsize, cntlid;
+	__u8 rsvd[22];
 };
 
 union sqe {
-	uint8_t b[64];
+	__u8 b[64];
 	struct {
-		uint8_t opcode, flags;
-		uint16_t cid;
-		uint32_t nsid, cdw2[4];
-		uint64_t addr;
-		uint32_t len;
-		uint8_t key_or_rsvd[3];
-		uint8_t sgl;
-		uint32_t cdw10[6];
-	} __attribute__((packed));
+		__u8 opcode, flags;
+		__u16 cid;
+		__u32 nsid, cdw2[4];
+		__u64 addr;
+		__u32 len;
+		__u8 key_or_rsvd[3];
+		__u8 sgl;
+		__u32 cdw10[6];
+	};
 };
 
+_Static_assert(sizeof(union sqe) == 64, "as on the wire");
+
 struct cqe {
-	uint64_t result;
-	uint16_t sqhd, sqid, cid, status;
+	__u64 result;
+	__u16 sqhd, sqid, cid, status;
 };
 
 struct host {
 	struct rdma_cm_id *id;
 	struct ibv_mr *mr;
 	struct {
-		uint8_t capsule[CAPSULE];
-		uint8_t data[DATA];
+		__u8 capsule[CAPSULE];
+		__u8 data[DATA];
 		struct cqe cqes[DEPTH];
 	} *mem;
-	uint16_t cid;
+	__u16 cid;
 };
 
 static void die(const char *what)
@@ -107,7 +110,7 @@ static int try_connect(struct rdma_cm_id *id, const void *priv, size_t len)
 static void request(const char *what, const void *priv, size_t len)
 {
 	struct rdma_cm_id *id = resolve();
-	const uint16_t *rej;
+	const __u16 *rej;
 
 	if (!try_connect(id, priv, len)) {
 		printf("%s: accepted\n", what);
@@ -121,7 +124,7 @@ static void request(const char *what, const void *priv, size_t len)
 	rdma_destroy_ep(id);
 }
 
-static void open_host(struct host *h, uint16_t qid)
+static void open_host(struct host *h, __u16 qid)
 {
 	struct cm_req req = {
 		.qid = htole16(qid), .hrqsize = htole16(DEPTH),
@@ -178,7 +181,7 @@ static int post(struct host *h, const union sqe *sqe, size_t len)
 }
 
 /* The answer's status without DNR and More; -1 where the connection ended. */
-static int answer(struct host *h, uint64_t *result)
+static int answer(struct host *h, __u64 *result)
 {
 	struct cqe *cqe;
 	struct ibv_wc wc;
@@ -194,7 +197,7 @@ static int answer(struct host *h, uint64_t *result)
 }
 
 static int command(struct host *h, union sqe *sqe, size_t len,
-		   uint64_t *result)
+		   __u64 *result)
 {
 	sqe->cid = htole16(h->cid++);
 	if (post(h, sqe, len))
@@ -210,9 +213,9 @@ static void show(const char *what, int status)
 		printf("%s: %#x\n", what, status);
 }
 
-static void set_keyed(struct host *h, union sqe *sqe, uint32_t len)
+static void set_keyed(struct host *h, union sqe *sqe, __u32 len)
 {
-	uint32_t key = h->mr->rkey;
+	__u32 key = h->mr->rkey;
 
 	sqe->addr = htole64((uintptr_t)h->mem->data);
 	sqe->len = htole32(len | key << 24);
@@ -222,7 +225,7 @@ static void set_keyed(struct host *h, union sqe *sqe, uint32_t len)
 	sqe->sgl = SGL_KEYED;
 }
 
-static union sqe make(uint8_t opcode)
+static union sqe make(__u8 opcode)
 {
 	union sqe sqe = { .opcode = opcode, .flags = 0x40, .nsid = htole32(1),
 			  .sgl = SGL_KEYED };
@@ -230,7 +233,7 @@ static union sqe make(uint8_t opcode)
 	return sqe;
 }
 
-static union sqe fabrics(uint8_t type)
+static union sqe fabrics(__u8 type)
 {
 	union sqe sqe = make(FABRICS);
 
@@ -238,8 +241,8 @@ static union sqe fabrics(uint8_t type)
 	return sqe;
 }
 
-static union sqe connect_cmd(struct host *h, uint16_t qid, uint16_t sqsize,
-			     uint16_t cntlid)
+static union sqe connect_cmd(struct host *h, __u16 qid, __u16 sqsize,
+			     __u16 cntlid)
 {
 	union sqe sqe = fabrics(CONNECT);
 
@@ -247,15 +250,15 @@ static union sqe connect_cmd(struct host *h, uint16_t qid, uint16_t sqsize,
 	memcpy(h->mem->data, "0123456789abcdef", 16);
 	h->mem->data[16] = cntlid;
 	h->mem->data[17] = cntlid >> 8;
-	strcpy((char *)h->mem->data + 256, nqn);
-	strcpy((char *)h->mem->data + 512, hostnqn);
-	sqe.cdw10[0] = htole32((uint32_t)qid << 16);
+	snprintf((char *)h->mem->data + 256, 256, "%s", nqn);
+	snprintf((char *)h->mem->data + 512, 256, "%s", hostnqn);
+	sqe.cdw10[0] = htole32((__u32)qid << 16);
 	sqe.cdw10[1] = htole32(sqsize);
 	set_keyed(h, &sqe, 1024);
 	return sqe;
 }
 
-static int property_set_cc(struct host *h, uint32_t cc)
+static int property_set_cc(struct host *h, __u32 cc)
 {
 	union sqe sqe = fabrics(PROPERTY_SET);
 
@@ -265,10 +268,10 @@ static int property_set_cc(struct host *h, uint32_t cc)
 }
 
 /* Connect the admin queue and enable the controller; returns its ID. */
-static uint16_t open_admin(struct host *h)
+static __u16 open_admin(struct host *h)
 {
 	union sqe sqe;
-	uint64_t cntlid;
+	__u64 cntlid;
 
 	open_host(h, 0);
 	sqe = connect_cmd(h, 0, DEPTH - 1, 0xffff);
@@ -278,7 +281,7 @@ static uint16_t open_admin(struct host *h)
 	return cntlid;
 }
 
-static void open_io(struct host *h, uint16_t qid, uint16_t cntlid)
+static void open_io(struct host *h, __u16 qid, __u16 cntlid)
 {
 	union sqe sqe;
 
@@ -316,7 +319,7 @@ static void test_requests(void)
 	request("request for no responses", &req, sizeof(req));
 }
 
-static void one(const char *what, uint16_t qid, union sqe (*fill)(struct host *h),
+static void one(const char *what, __u16 qid, union sqe (*fill)(struct host *h),
 		size_t len)
 {
 	struct host h;
@@ -413,7 +416,7 @@ static void test_connect(void)
 static void test_admin(void)
 {
 	struct host h, io;
-	uint16_t cntlid;
+	__u16 cntlid;
 	union sqe sqe;
 	int i;
 
@@ -453,7 +456,7 @@ static void test_admin(void)
 	close_host(&h);
 }
 
-static union sqe rw(struct host *h, uint8_t opcode, uint16_t blocks)
+static union sqe rw(struct host *h, __u8 opcode, __u16 blocks)
 {
 	union sqe sqe = make(opcode);
 
@@ -462,7 +465,7 @@ static union sqe rw(struct host *h, uint8_t opcode, uint16_t blocks)
 	return sqe;
 }
 
-static void capsule_sgl(union sqe *sqe, uint64_t off, uint32_t len)
+static void capsule_sgl(union sqe *sqe, __u64 off, __u32 len)
 {
 	sqe->addr = htole64(off);
 	sqe->len = htole32(len);
@@ -520,7 +523,8 @@ static void test_keyed_sgl(struct host *h)
 	sqe.cdw10[2] = htole32(0xffff);
 	show("65536 blocks", command(h, &sqe, 64, NULL));
 	sqe = rw(h, 0x02, 2);
-	sqe.cdw10[0] = sqe.cdw10[1] = 0xffffffff;
+	sqe.cdw10[0] = 0xffffffff;
+	sqe.cdw10[1] = 0xffffffff;
 	show("LBA ffffffffffffffffh", command(h, &sqe, 64, NULL));
 	sqe = rw(h, 0x02, 2);
 	sqe.nsid = 0xffffffff;
@@ -534,7 +538,7 @@ static void test_keyed_sgl(struct host *h)
 }
 
 /* What ends the connection: a key that is not there. */
-static void test_keys(uint16_t cntlid)
+static void test_keys(__u16 cntlid)
 {
 	struct host h;
 	union sqe sqe;
@@ -550,7 +554,7 @@ static void test_writes(void)
 {
 	struct host admin, h;
 	union sqe sqe;
-	uint16_t cntlid = open_admin(&admin);
+	__u16 cntlid = open_admin(&admin);
 
 	open_io(&h, 1, cntlid);
 	sqe = rw(&h, 0x01, 2);
@@ -584,7 +588,7 @@ static void test_leave(void)
 int main(int argc, char **argv)
 {
 	struct host admin, h;
-	uint16_t cntlid;
+	__u16 cntlid;
 
 	if (argc != 3)
 		return 2;
