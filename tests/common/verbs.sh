@@ -18,3 +18,34 @@ qverbs() {
 	{ echo "== $*"; cat "$dir/result"; } >>"$log"
 	sed -n '/^FAIL/p; $'"s/^/$group: /p" "$dir/result"
 }
+
+# All groups that need no more than two devices, or one twice.
+verbs_groups=(send write read atomic mr access error flush state notify context traffic kinds)
+
+# all_verbs A B [OPTION...]
+all_verbs() {
+	local group
+	for group in "${verbs_groups[@]}"; do
+		qverbs "$group" "$@"
+	done
+}
+
+# An IPv4 and a global IPv6 address are known.
+verbs_ready() {
+	local gids=/sys/class/infiniband/$1/ports/1/gids
+	rdma_ready "$1" && grep -qs 'ffff:' "$gids"/[0-9] && grep -qs '^fd' "$gids"/[0-9]
+}
+
+# verbs_pair TYPE: devices q0 and q1 on the two ends of a wire, see ns_pair.
+verbs_pair() {
+	local i ns=(va vb)
+	load_qverbs
+	ns_pair va vb
+	[[ $1 != quarry ]] || load_quarry
+	for i in 0 1; do
+		in_ns "${ns[i]}" rdma link add "q$i" type "$1" netdev eth0
+		defer del_rdma_device "q$i"
+	done
+	wait_for 5 verbs_ready q0
+	wait_for 5 verbs_ready q1
+}

@@ -198,8 +198,12 @@ static int hang_up(struct end *client, struct end *server)
 
 	if (err)
 		return qv_fail(client->l, "rdma_disconnect: %d", err);
-	return await(client, RDMA_CM_EVENT_DISCONNECTED) ?:
-	       await(server, RDMA_CM_EVENT_DISCONNECTED);
+	err = await(server, RDMA_CM_EVENT_DISCONNECTED);
+	if (err)
+		return err;
+	/* The server's own is its answer. */
+	rdma_disconnect(server->child);
+	return await(client, RDMA_CM_EVENT_DISCONNECTED);
 }
 
 static int connect(struct qv_link *l, u32 rounds)

@@ -143,16 +143,14 @@ static int mixed(struct qv_link *l, u32 forever)
 	int err;
 
 	err = slots ? make_region(l, &m) : -ENOMEM;
-	while (!err && (forever || done < l->conf.count)) {
+	while (!err && (forever || done < l->conf.count) && !READ_ONCE(*l->stop)) {
 		err = one_round(l, &m, slots, done);
 		done += SLOTS;
 	}
 	qv_mr_free(&m);
 	kfree(slots);
-	/* The end that was wanted. */
-	if (forever && READ_ONCE(*l->stop))
-		err = 0;
-	return err;
+	/* The end of what has none is no failure. */
+	return forever && READ_ONCE(*l->stop) ? 0 : err;
 }
 
 /* READs of one size after the other, many under way. */
