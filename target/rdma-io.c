@@ -15,6 +15,7 @@
 #define pr_fmt(fmt) "quarry: " fmt
 
 #include <linux/blkdev.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "rdma.h"
 
@@ -133,12 +134,12 @@ static struct scatterlist *alloc_runs(u32 len, unsigned int order,
 	struct page *page;
 	unsigned int i;
 
-	sgl = kcalloc(n, sizeof(*sgl), GFP_KERNEL);
+	sgl = kcalloc(n, sizeof(*sgl), GFP_NOIO);
 	if (!sgl)
 		return NULL;
 	sg_init_table(sgl, n);
 	for (i = 0; i < n; i++) {
-		page = qtgt_buf_get(order, GFP_KERNEL);
+		page = qtgt_buf_get(order, GFP_NOIO);
 		if (!page) {
 			free_runs(sgl, order);
 			return NULL;
@@ -160,6 +161,7 @@ static bool map_many_runs(struct qtgt_rdma_rsp *rsp)
 {
 	struct qtgt_rdma_queue *queue = rsp->queue;
 	struct qtgt_req *req = &rsp->req;
+	unsigned int noio;
 	int n;
 
 	rsp->order = min_t(unsigned int, small_order(),
@@ -167,9 +169,12 @@ static bool map_many_runs(struct qtgt_rdma_rsp *rsp)
 	req->sg = alloc_runs(req->sgl.len, rsp->order, &req->sg_cnt);
 	if (!req->sg)
 		return false;
+	/* Reclaim could write to a device that is served here. */
+	noio = memalloc_noio_save();
 	n = rdma_rw_ctx_init(&rsp->rw, queue->qp, queue->cm_id->port_num,
 			     req->sg, req->sg_cnt, 0, req->sgl.addr,
 			     req->sgl.key, data_dir(rsp));
+	memalloc_noio_restore(noio);
 	if (n < 0) {
 		free_runs(req->sg, rsp->order);
 		req->sg = NULL;
@@ -280,7 +285,7 @@ static void map_slow(struct qtgt_rdma_rsp *rsp)
 	bool ok = false;
 
 	if (queue->fast)
-		ok = map_one_run(rsp, GFP_KERNEL | __GFP_NORETRY);
+		ok = map_one_run(rsp, GFP_NOIO | __GFP_NORETRY);
 	if (!ok)
 		ok = map_many_runs(rsp);
 	if (ok)
@@ -448,10 +453,16 @@ static struct ib_send_wr *chain_data(struct qtgt_rdma_rsp *rsp)
 {
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
-	if (unlikely(rsp->data == QTGT_RDMA_MANY_RUNS))
+	if (unlikely(rsp->data == QTGT_RDMA_MANY_RUNS)) {
+		/* Mapped before the backend has filled it. */
+		if (!ib_uses_virt_dma(queue->dev->ibdev))
+			dma_sync_sg_for_device(queue->dev->ibdev->dma_device,
+					       rsp->req.sg, rsp->req.sg_cnt,
+					       DMA_TO_DEVICE);
 		return rdma_rw_ctx_wrs(&rsp->rw, queue->qp,
 				       queue->cm_id->port_num, NULL,
 				       &rsp->send_wr);
+	}
 
 	ib_dma_sync_single_for_device(queue->dev->ibdev, rsp->data_sge.addr,
 				      rsp->data_sge.length, DMA_TO_DEVICE);

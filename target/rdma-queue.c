@@ -264,8 +264,12 @@ static unsigned int size_send_queue(struct qtgt_rdma_queue *queue,
 	u32 max_sge = min_t(u32, QTGT_RDMA_MAX_SGE, da->max_send_sge);
 	u32 read_sge = min_t(u32, max_sge, da->max_sge_rd ? : 1);
 	u32 per_data = DIV_ROUND_UP(QTGT_RDMA_MAX_RUNS, read_sge);
-	u32 room = da->max_qp_wr - 1;
-	u32 mrs = 0, per_rsp;
+	u32 cqes = da->max_cqe, wrs = da->max_qp_wr;
+	u32 mrs = 0, per_rsp, room;
+
+	/* One is to drain the queue with; receives complete as well. */
+	room = min(wrs, cqes - min(cqes, queue->nr_cmds + 1));
+	room -= min(room, 1U);
 
 	/* Registration, invalidation and transfer, for each region. */
 	if (!queue->fast || da->max_sgl_rd)

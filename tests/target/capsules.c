@@ -5,6 +5,7 @@
  *
  * usage: capsules ADDRESS SUBSYSTEM-NQN
  */
+#include <assert.h>
 #include <endian.h>
 #include <poll.h>
 #include <stdint.h>
@@ -51,7 +52,7 @@ union sqe {
 	};
 };
 
-_Static_assert(sizeof(union sqe) == 64, "as on the wire");
+static_assert(sizeof(union sqe) == 64, "as on the wire");
 
 struct cqe {
 	__u64 result;
