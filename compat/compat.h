@@ -3,14 +3,14 @@
 #ifndef QUARRY_COMPAT_H
 #define QUARRY_COMPAT_H
 
+#include <linux/kthread.h>
 #include <linux/version.h>
-#include <linux/workqueue.h>
 
-/* Before 6.18 a workqueue is bound to CPUs unless it is WQ_UNBOUND. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
-#define QUARRY_WQ_PERCPU 0
+/* Before 6.14, making a worker also starts it. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#define compat_kthread_run_worker kthread_create_worker
 #else
-#define QUARRY_WQ_PERCPU WQ_PERCPU
+#define compat_kthread_run_worker kthread_run_worker
 #endif
 
 #endif

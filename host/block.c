@@ -263,6 +263,7 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 	char why[64];
 
 	if (!qhost_failed(queue->ctrl)) {
+		WRITE_ONCE(req->status, -ETIMEDOUT);
 		snprintf(why, sizeof(why), "queue %u: command %#x timed out",
 			 queue->qid, req->slot->cmd->common.opcode);
 		qhost_ctrl_fail(queue->ctrl, why);

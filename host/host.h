@@ -13,6 +13,13 @@
  * queue pair is drained and polling has ended, the take-down (controller.c).
  * So a slot needs no lock: from the post to the last completion it is the
  * poller's, before and after it belongs to the context that has the request.
+ *
+ * Locks, those on the left taken first:
+ *   tag_lock, queue->lock		mutexes of set-up and take-down
+ *   ns_lock, q->limits_lock		mutexes of the namespaces
+ *   list_lock (main.c)			mutex, taken alone
+ *   poll_lock, ctrl->lock		spinlocks, softirq; the latter is the
+ *					innermost, and taken from any context
  */
 #ifndef QHOST_INTERNAL_H
 #define QHOST_INTERNAL_H

@@ -294,7 +294,9 @@ static bool cancel(struct request *rq, void *data)
 		return true;
 	req->slot->rq = NULL;
 	req->slot->awaiting = false;
-	req->status = -ECONNRESET;
+	/* timeout() may have said something else. */
+	if (req->status >= 0)
+		req->status = -ECONNRESET;
 	blk_mq_complete_request(rq);
 	return true;
 }

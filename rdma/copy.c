@@ -262,6 +262,7 @@ static void drop_frags(struct sk_buff *skb)
 int qrdma_frags_from_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 			  u32 off, struct sk_buff *skb, u32 len)
 {
+	u32 linear = skb->len;
 	struct qrdma_mr *mr;
 	struct walk w;
 	void *p;
@@ -276,7 +277,13 @@ int qrdma_frags_from_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 			drop_frags(skb);
 			return -EFAULT;
 		}
-		ok = lendable(p, n) && add_frags(skb, p, n);
+		if (!skb->data_len &&
+		    skb->len - linear + n <= QRDMA_LEND_LINEAR) {
+			skb_put_data(skb, p, n);
+			ok = true;
+		} else {
+			ok = lendable(p, n) && add_frags(skb, p, n);
+		}
 		walk_put(mr);
 		if (!ok) {
 			drop_frags(skb);

@@ -130,14 +130,21 @@ static enum qrdma_verdict execute_send(struct qrdma_qp *qp,
 	return QRDMA_OK;
 }
 
+/*
+ * 9.9.3: what the QP is not set up for is an invalid request, whatever the
+ * key says.
+ */
+static bool allowed(const struct qrdma_qp *qp, int access)
+{
+	return qp->rq.access & access;
+}
+
 /* May the peer do this to all of the range? Nothing to ask for no bytes. */
 static bool range_ok(struct qrdma_qp *qp, u32 rkey, int access, u64 va,
 		     u32 len)
 {
 	struct qrdma_mr *mr;
 
-	if (!(qp->rq.access & access))
-		return false;
 	if (!len)
 		return true;
 	mr = qrdma_mr_get(qp->ibqp.pd, rkey, access, va, len);
@@ -162,7 +169,8 @@ static enum qrdma_verdict execute_write(struct qrdma_qp *qp,
 		rq->rkey = be32_to_cpu(reth->rkey);
 		rq->resid = be32_to_cpu(reth->len);
 		rq->done = 0;
-		if (rq->resid > QRDMA_MAX_MSG)
+		if (rq->resid > QRDMA_MAX_MSG ||
+		    !allowed(qp, IB_ACCESS_REMOTE_WRITE))
 			return QRDMA_INV_REQ;
 		if (!range_ok(qp, rq->rkey, IB_ACCESS_REMOTE_WRITE, rq->va,
 			      rq->resid))
@@ -197,7 +205,9 @@ static enum qrdma_verdict execute_read(struct qrdma_qp *qp,
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rres *res;
 
-	if (len > QRDMA_MAX_MSG || qrdma_npkts(qp, len) > QRDMA_MAX_MSG_PSNS)
+	if (len > QRDMA_MAX_MSG ||
+	    qrdma_npkts(qp, len) > QRDMA_MAX_MSG_PSNS ||
+	    !allowed(qp, IB_ACCESS_REMOTE_READ))
 		return QRDMA_INV_REQ;
 	if (!range_ok(qp, rkey, IB_ACCESS_REMOTE_READ, va, len))
 		return QRDMA_REM_ACC;
@@ -225,6 +235,17 @@ static u64 do_atomic(u8 opcode, atomic64_t *p, u64 swap_add, u64 compare)
 	return atomic64_fetch_add(swap_add, p);
 }
 
+/* For duplicates, until the peer can have no question about it any more. */
+static void remember_atomic(struct qrdma_rq *rq, const struct qrdma_rres *res)
+{
+	rq->atomics[rq->atomics_head++ % rq->max_dest_rd] =
+		(struct qrdma_atomic) {
+			.valid = true,
+			.psn = res->psn,
+			.orig = res->orig,
+		};
+}
+
 static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 					 const struct qrdma_pkt *pkt)
 {
@@ -235,10 +256,8 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 	struct qrdma_mr *mr;
 	u32 len = sizeof(u64);
 
-	if (va & (sizeof(u64) - 1))
+	if (va & (sizeof(u64) - 1) || !allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
 		return QRDMA_INV_REQ;
-	if (!(rq->access & IB_ACCESS_REMOTE_ATOMIC))
-		return QRDMA_REM_ACC;
 	mr = qrdma_mr_get(qp->ibqp.pd, be32_to_cpu(at->rkey),
 			  IB_ACCESS_REMOTE_ATOMIC, va, len);
 	if (!mr)
@@ -253,6 +272,7 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 		res->orig = do_atomic(pkt->opcode, qrdma_mr_piece(mr, va, &len),
 				      be64_to_cpu(at->swap_add),
 				      be64_to_cpu(at->compare));
+		remember_atomic(rq, res);
 		qrdma_count(qp->dev, QRDMA_CNT_RX_ATOMIC_REQUESTS);
 	}
 	qrdma_mr_put(mr);

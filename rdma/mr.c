@@ -167,20 +167,22 @@ int qrdma_mr_register(struct qrdma_mr *mr, struct ib_pd *pd, u32 key,
 {
 	struct ib_mr *ibmr = &mr->ibmr;
 	u32 offset = ibmr->iova & (ibmr->page_size - 1);
+	u32 nr_pages = mr->nr_next ?: mr->nr_pages;
 	int err = -EINVAL;
 
 	if (ibmr->pd != pd || mr->type != QRDMA_MR_FAST_REG ||
 	    KEY_INDEX(key) != KEY_INDEX(mr->key) ||
 	    DIV_ROUND_UP_ULL((u64)offset + ibmr->length, ibmr->page_size) >
-	    mr->nr_next)
+	    nr_pages)
 		return -EINVAL;
 
 	spin_lock(&mr->lock);
 	if (mr->state != QRDMA_MR_FREE)
 		goto unlock;
 	/* Whoever made it free has waited for the readers of all this. */
-	swap(mr->pages, mr->next_pages);
-	mr->nr_pages = mr->nr_next;
+	if (mr->nr_next) /* else the same list once more */
+		swap(mr->pages, mr->next_pages);
+	mr->nr_pages = nr_pages;
 	mr->nr_next = 0;
 	mr->key = key;
 	mr->access = access;

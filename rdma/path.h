@@ -14,8 +14,14 @@
 #define QRDMA_READ_WINDOW	512
 /* PSNs that one message may take: half of what can be told apart. */
 #define QRDMA_MAX_MSG_PSNS	BIT(22)
-/* Packets built before they are handed down together. */
-#define QRDMA_LIST_MAX		16
+/* Packets built before they are handed down: twice what IP takes in a list. */
+#define QRDMA_LIST_MAX		30
+/* Packets after which an answer is asked for though there is more to send. */
+#define QRDMA_ACK_ASK		64
+/* An acknowledge may wait so long for company, twice at most, in ns. */
+#define QRDMA_ACK_DELAY		(500 * NSEC_PER_USEC)
+/* Packets that may go unacknowledged for that. */
+#define QRDMA_ACK_EVERY		16
 /* Packets sent in one go before the rest is left to the QP's work. */
 #define QRDMA_BUDGET		256
 
@@ -113,13 +119,18 @@ int qrdma_copy_from_mr(struct ib_pd *pd, u32 rkey, u64 va, void *to, u32 len);
 /* A buffer to memory. */
 int qrdma_copy_buf_to_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 			   u32 off, const void *from, u32 len);
+/* So much of the payload's beginning is copied where it comes in short
+ * pieces: a header, say, in front of the data proper.
+ */
+#define QRDMA_LEND_LINEAR	128
+
 /**
  * qrdma_frags_from_sges() - payload as page fragments, without a copy
  * @pd: of the QP
  * @sge: gather list
  * @num: its entries
  * @off: bytes of it to skip
- * @skb: packet to add to
+ * @skb: packet to add to; has room for QRDMA_LEND_LINEAR
  * @len: bytes to add
  *
  * Return: 0, -EFAULT (key), or -EAGAIN where a page must not be lent to the
@@ -182,6 +193,8 @@ void qrdma_sq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt);
 void qrdma_timer_init(struct qrdma_qp *qp);
 void qrdma_timer_arm(struct qrdma_qp *qp);
 void qrdma_timer_rnr(struct qrdma_qp *qp, u8 code);
+/* See to it that an acknowledge does not wait for ever; under rq.lock. */
+void qrdma_timer_ack(struct qrdma_qp *qp, u64 word);
 
 /* post.c */
 int qrdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
@@ -215,6 +228,15 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 void qrdma_rq_datagram(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 		       struct qrdma_notify *nt);
 void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt);
+/* Send an acknowledge that waits. Context: process, no lock of the QP held. */
+void qrdma_rq_ack_now(struct qrdma_qp *qp);
+/* One has waited long enough. */
+enum hrtimer_restart qrdma_rq_ack_timer(struct hrtimer *timer);
+/*
+ * The acknowledge that waits, as a packet not sealed yet, or NULL. For the
+ * requester, which takes it along.
+ */
+struct sk_buff *qrdma_rq_take_ack(struct qrdma_qp *qp);
 /* Send what the responder owes; like qrdma_sq_run(). */
 void qrdma_rq_run(struct qrdma_qp *qp, struct qrdma_notify *nt);
 

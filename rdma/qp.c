@@ -223,6 +223,7 @@ static int init_rq(struct qrdma_rq *rq, const struct ib_qp_init_attr *init)
 
 static void free_queues(struct qrdma_qp *qp)
 {
+	kfree(qp->rq.atomics);
 	kfree(qp->rq.res);
 	kvfree(qp->rq.ring.buf);
 	kvfree(qp->sq.buf);
@@ -318,12 +319,15 @@ err_uncount:
  */
 static void quiesce(struct qrdma_qp *qp)
 {
+	if (qp->type == IB_QPT_RC)
+		qrdma_rq_ack_now(qp);
 	spin_lock_irq(&qp->state_lock);
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	spin_unlock_irq(&qp->state_lock);
 	/* Who saw the old state may start the timer until this is over. */
 	synchronize_rcu_expedited();
 	hrtimer_cancel(&qp->timer);
+	hrtimer_cancel(&qp->ack_timer);
 	cancel_work_sync(&qp->work);
 }
 
@@ -373,6 +377,9 @@ static void reset(struct qrdma_qp *qp)
 	rq->rnr_sent = false;
 	rq->established = false;
 	rq->ack_owed = false;
+	rq->ack_timer_on = false;
+	rq->ack_armed = 0;
+	rq->ack_skip = 0;
 	rq->out_tail = rq->res_head;
 	rq->dups = 0;
 	spin_unlock_bh(&rq->lock);
@@ -412,14 +419,21 @@ static int check_attr(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
 static int set_max_dest_rd(struct qrdma_qp *qp, u32 n)
 {
 	u32 size = roundup_pow_of_two(2 * n + 2);
+	struct qrdma_atomic *atomics;
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rres *res;
 
+	atomics = kcalloc(n, sizeof(*atomics), GFP_KERNEL);
 	res = kcalloc(size, sizeof(*res), GFP_KERNEL);
-	if (!res)
+	if (!res || !atomics) {
+		kfree(res);
+		kfree(atomics);
 		return -ENOMEM;
+	}
 	spin_lock_bh(&rq->lock);
 	swap(rq->res, res);
+	swap(rq->atomics, atomics);
+	rq->atomics_head = 0;
 	rq->res_mask = size - 1;
 	rq->max_dest_rd = n;
 	rq->res_head = 0;
@@ -427,6 +441,7 @@ static int set_max_dest_rd(struct qrdma_qp *qp, u32 n)
 	rq->dups = 0;
 	spin_unlock_bh(&rq->lock);
 	kfree(res);
+	kfree(atomics);
 	return 0;
 }
 
@@ -453,8 +468,11 @@ static void apply_rq(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
 	struct qrdma_rq *rq = &qp->rq;
 
 	spin_lock_bh(&rq->lock);
-	if (mask & IB_QP_RQ_PSN)
+	if (mask & IB_QP_RQ_PSN) {
 		rq->psn = attr->rq_psn;
+		rq->ack_sent = qrdma_psn_add(attr->rq_psn, QRDMA_PSN_MASK);
+		rq->ack_penalty = 1;
+	}
 	if (mask & IB_QP_ACCESS_FLAGS)
 		rq->access = attr->qp_access_flags;
 	if (mask & IB_QP_MIN_RNR_TIMER)
@@ -472,6 +490,7 @@ static void apply_sq(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
 		sq->psn = attr->sq_psn;
 		sq->una = attr->sq_psn;
 		sq->max_psn = attr->sq_psn;
+		sq->ack_asked = attr->sq_psn;
 		sq->timer_una = attr->sq_psn;
 	}
 	if (mask & IB_QP_TIMEOUT)
@@ -585,6 +604,7 @@ static int modify_locked(struct qrdma_qp *qp, struct ib_qp_attr *attr, int mask)
 		return 0;
 	}
 	if (next == IB_QPS_ERR) {
+		qrdma_rq_ack_now(qp);
 		qrdma_qp_fail(qp);
 		drop_answers(qp);
 		return 0;

@@ -280,6 +280,7 @@ struct qrdma_rring {
  * @psn: of the next packet to be sent
  * @una: oldest PSN that is not acknowledged
  * @max_psn: the first PSN never sent
+ * @ack_asked: the PSN after the last one that asked for an answer
  * @rd_atomic: READs and atomics that are sent and not answered
  * @max_rd_atomic: limit of that
  * @read_psns: PSNs of those that are the peer's to send
@@ -323,6 +324,7 @@ struct qrdma_sq {
 	u32			psn;
 	u32			una;
 	u32			max_psn;
+	u32			ack_asked;
 	u32			rd_atomic;
 	u32			max_rd_atomic;
 	s32			read_psns;
@@ -361,6 +363,13 @@ struct qrdma_rres {
 	u64	orig;		/* atomic: the value before */
 };
 
+/* The result of an atomic, kept for duplicates of the request. */
+struct qrdma_atomic {
+	bool	valid;
+	u32	psn;
+	u64	orig;
+};
+
 #define QRDMA_RRES_READ		1
 #define QRDMA_RRES_ATOMIC	2
 
@@ -378,6 +387,14 @@ struct qrdma_rres {
  * @ack_owed: an acknowledge is to be sent
  * @ack_syndrome: its AETH syndrome
  * @ack_psn: its PSN
+ * @ack_now: it does not wait for company
+ * @ack_later: one that waits for the requester to take it along; a struct
+ *             qrdma_ack_later as a word, 0 for none. Also without @lock
+ * @ack_sent: PSN of the latest acknowledge that did not wait
+ * @ack_armed: @ack_later when the timer was started
+ * @ack_timer_on: the timer is running
+ * @ack_skip: so many are to be sent without waiting
+ * @ack_penalty: what @ack_skip becomes when one has waited in vain
  * @min_rnr_timer: QP attribute, for RNR NAKs
  * @access: QP attribute qp_access_flags
  * @ip_id: IPv4 identification of the next packet
@@ -386,6 +403,8 @@ struct qrdma_rres {
  * @va: where the open WRITE goes on
  * @rkey: its key
  * @resid: its bytes still to come
+ * @atomics: results of the latest @max_dest_rd atomics; a ring
+ * @atomics_head: entries made; free running
  * @res: READs and atomics, the latest ones; a ring
  * @res_mask: entries of @res, a power of two, less one
  * @max_dest_rd: QP attribute max_dest_rd_atomic
@@ -405,10 +424,17 @@ struct qrdma_rq {
 	bool			rnr_sent;
 	bool			established;
 	bool			ack_owed;
+	bool			ack_now;
+	bool			ack_timer_on;
 	u8			ack_syndrome;
 	u8			min_rnr_timer;
 	u16			ip_id;
 	u32			ack_psn;
+	u32			ack_sent;
+	u32			ack_skip;
+	u32			ack_penalty;
+	u64			ack_armed;
+	atomic64_t		ack_later;
 	u32			access;
 
 	struct qrdma_rwqe	*wqe;
@@ -417,6 +443,8 @@ struct qrdma_rq {
 	u32			rkey;
 	u32			resid;
 
+	struct qrdma_atomic	*atomics;
+	u32			atomics_head;
 	struct qrdma_rres	*res;
 	u32			res_mask;
 	u32			max_dest_rd;
@@ -441,6 +469,7 @@ struct qrdma_qp {
 	struct qrdma_rq		rq;
 
 	struct hrtimer		timer;
+	struct hrtimer		ack_timer;
 	struct work_struct	work;	/* on the bottom-half queue */
 	atomic_t		nt_left;	/* QRDMA_NT_*, for the work */
 

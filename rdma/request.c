@@ -92,6 +92,7 @@ void qrdma_sq_rewind(struct qrdma_qp *qp)
 
 	lockdep_assert_held(&sq->lock);
 	sq->psn = sq->una;
+	sq->ack_asked = sq->una;
 	sq->rewound = true;
 	sq->rtt_start = 0; /* an answer may be to either of two packets */
 	qrdma_sq_seek(qp);
@@ -160,7 +161,7 @@ static struct sk_buff *build_rc(struct qrdma_qp *qp,
 	int err = 0;
 
 	skb = qrdma_skb_alloc(qp->dev, &qp->av,
-			      hdr_len + (lend ? 0 : payload));
+			      hdr_len + (lend ? QRDMA_LEND_LINEAR : payload));
 	if (unlikely(!skb))
 		return ERR_PTR(-ENOMEM);
 	fill_rc_headers(qp, wqe, skb_put(skb, hdr_len), opcode, off);
@@ -331,17 +332,36 @@ static void seal_and_add(struct qrdma_qp *qp, struct qrdma_tx *tx,
 	}
 }
 
-/* Build a list. The last packet asks for an answer, for all of them. */
+/*
+ * Have the last packet of a list ask for an answer, for all before it; not
+ * where more goes out at once. READs and atomics are answered anyway.
+ */
+static void ask_for_ack(struct qrdma_qp *qp, struct sk_buff *skb,
+			struct qrdma_notify *nt)
+{
+	struct qrdma_bth *bth = (struct qrdma_bth *)skb->data;
+	struct qrdma_sq *sq = &qp->sq;
+
+	if (qrdma_psn_diff(sq->psn, sq->ack_asked) < QRDMA_ACK_ASK &&
+	    next_wqe(qp, nt) && !sq->starved)
+		return;
+	sq->ack_asked = sq->psn;
+	if (!(qrdma_opcodes[bth->opcode].flags &
+	      (QRDMA_OP_READ | QRDMA_OP_ATOMIC)))
+		bth->apsn |= cpu_to_be32(QRDMA_BTH_ACK_REQ);
+}
+
+/* Build a list. */
 static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 		    struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
 	struct sk_buff *last = NULL;
 	struct qrdma_swqe *wqe;
-	struct qrdma_bth *bth;
 	struct sk_buff *skb;
 
-	while (tx->count < QRDMA_LIST_MAX - 1) {
+	/* One is always held back. */
+	while (!last || tx->count + 1 < QRDMA_LIST_MAX) {
 		wqe = next_wqe(qp, nt);
 		if (!wqe)
 			break;
@@ -362,11 +382,11 @@ static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 	}
 	if (!last)
 		return;
-	bth = (struct qrdma_bth *)last->data;
-	if (!(qrdma_opcodes[bth->opcode].flags &
-	      (QRDMA_OP_READ | QRDMA_OP_ATOMIC)))
-		bth->apsn |= cpu_to_be32(QRDMA_BTH_ACK_REQ);
+	ask_for_ack(qp, last, nt);
 	seal_and_add(qp, tx, last);
+	skb = qrdma_rq_take_ack(qp);
+	if (skb)
+		seal_and_add(qp, tx, skb);
 }
 
 static struct sk_buff *build_ud(struct qrdma_qp *qp,

@@ -9,6 +9,22 @@
 #include <linux/ipv6.h>
 #include "path.h"
 
+/*
+ * Acknowledges that wait. On lo, veth or a card alike, a packet by itself
+ * costs several times one in a list, and most users of a connection soon send
+ * something themselves: the reply to a request, the next request. So an
+ * acknowledge waits for the requester to take it along. One that waited in
+ * vain is sent by a timer, and the next ones do not wait: first for a few,
+ * then, if it happens again, for more. 9.7.5.1.2 allows to coalesce.
+ */
+#define ACK_VALID	BIT_ULL(63)
+#define ACK_WORD(psn, msn) \
+	(ACK_VALID | (u64)((msn) & QRDMA_PSN_MASK) << 24 | (psn))
+#define ACK_PSN(word)	((word) & QRDMA_PSN_MASK)
+#define ACK_MSN(word)	((word) >> 24 & QRDMA_PSN_MASK)
+#define ACK_PENALTY_MIN	8
+#define ACK_PENALTY_MAX	4096
+
 /* Leave an answer to be sent. A complaint is not outdone by an ACK. */
 static void owe(struct qrdma_rq *rq, u8 syndrome, u32 psn)
 {
@@ -123,17 +139,22 @@ static void duplicate_read(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 static void duplicate_atomic(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 {
 	struct qrdma_rq *rq = &qp->rq;
-	struct qrdma_rres dup;
+	struct qrdma_rres dup = {
+		.kind = QRDMA_RRES_ATOMIC,
+		.dup = true,
+		.first_psn = pkt->psn,
+		.psn = pkt->psn,
+		.last_psn = pkt->psn,
+		.msn = rq->msn,
+	};
 	u32 i;
 
-	if (!rq->max_dest_rd || pending_answer(rq, pkt->psn, pkt->psn))
+	if (pending_answer(rq, pkt->psn, pkt->psn))
 		return;
-	for (i = 0; i <= rq->res_mask; i++) {
-		if (rq->res[i].kind != QRDMA_RRES_ATOMIC ||
-		    rq->res[i].first_psn != pkt->psn)
+	for (i = 0; i < rq->max_dest_rd; i++) {
+		if (!rq->atomics[i].valid || rq->atomics[i].psn != pkt->psn)
 			continue;
-		dup = rq->res[i];
-		dup.dup = true;
+		dup.orig = rq->atomics[i].orig;
 		answer_again(rq, &dup);
 		return;
 	}
@@ -151,6 +172,8 @@ static void duplicate(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 		duplicate_atomic(qp, pkt);
 	else if (!rq->rnr_sent)
 		owe_ack(rq, qrdma_psn_add(rq->psn, QRDMA_PSN_MASK));
+	/* The peer is in doubt. */
+	rq->ack_now = true;
 }
 
 /* Does the packet continue the open message, or start one where none is? */
@@ -447,6 +470,105 @@ static struct sk_buff *next_answer(struct qrdma_qp *qp,
 	return skb;
 }
 
+/* Leave the acknowledge that is owed to the requester, if that may do. */
+static bool defer_ack(struct qrdma_qp *qp)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	u64 waiting = atomic64_read(&rq->ack_later), word;
+
+	if (rq->ack_now || qp->state != IB_QPS_RTS ||
+	    rq->ack_syndrome != (QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT) ||
+	    qrdma_psn_diff(rq->ack_psn, rq->ack_sent) >= QRDMA_ACK_EVERY)
+		return false;
+	if (rq->ack_skip) {
+		rq->ack_skip--;
+		return false;
+	}
+	if (!waiting && rq->ack_armed) {
+		/* The last one was taken along. */
+		rq->ack_penalty = ACK_PENALTY_MIN;
+		rq->ack_sent = rq->ack_psn;
+	}
+	word = ACK_WORD(rq->ack_psn, rq->msn);
+	atomic64_set(&rq->ack_later, word);
+	rq->ack_owed = false;
+	qrdma_timer_ack(qp, word);
+	return true;
+}
+
+/* The acknowledge that is owed, or NULL: it waits, or there is no memory. */
+static struct sk_buff *next_ack(struct qrdma_qp *qp)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	if (defer_ack(qp))
+		return NULL;
+	/* It says all that one that waits would say. */
+	atomic64_set(&rq->ack_later, 0);
+	rq->ack_owed = false;
+	rq->ack_now = false;
+	rq->ack_sent = rq->ack_psn;
+	return build_ack(qp, IB_OPCODE_RC_ACKNOWLEDGE, rq->ack_psn,
+			 rq->ack_syndrome, rq->msn);
+}
+
+struct sk_buff *qrdma_rq_take_ack(struct qrdma_qp *qp)
+{
+	atomic64_t *later = &qp->rq.ack_later;
+	u64 word = atomic64_read(later);
+
+	if (!word)
+		return NULL;
+	word = atomic64_xchg(later, 0);
+	if (!word)
+		return NULL;
+	return build_ack(qp, IB_OPCODE_RC_ACKNOWLEDGE, ACK_PSN(word),
+			 QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT, ACK_MSN(word));
+}
+
+static void owe_what_waits(struct qrdma_rq *rq)
+{
+	u64 word = atomic64_xchg(&rq->ack_later, 0);
+
+	if (word && !rq->ack_owed)
+		owe_ack(rq, ACK_PSN(word));
+	rq->ack_now = true;
+}
+
+void qrdma_rq_ack_now(struct qrdma_qp *qp)
+{
+	struct qrdma_notify nt = {};
+
+	spin_lock_bh(&qp->rq.lock);
+	owe_what_waits(&qp->rq);
+	qrdma_rq_run(qp, &nt);
+	spin_unlock_bh(&qp->rq.lock);
+}
+
+enum hrtimer_restart qrdma_rq_ack_timer(struct hrtimer *timer)
+{
+	struct qrdma_qp *qp = container_of(timer, struct qrdma_qp, ack_timer);
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_notify nt = {};
+	u64 word;
+
+	spin_lock(&rq->lock);
+	rq->ack_timer_on = false;
+	word = atomic64_read(&rq->ack_later);
+	if (word && word != rq->ack_armed) {
+		qrdma_timer_ack(qp, word);
+	} else if (word) {
+		rq->ack_skip = rq->ack_penalty;
+		rq->ack_penalty = min(2 * rq->ack_penalty, ACK_PENALTY_MAX);
+		rq->ack_armed = 0;
+		owe_what_waits(rq);
+		qrdma_rq_run(qp, &nt);
+	}
+	spin_unlock(&rq->lock);
+	qrdma_qp_notify(qp, &nt);
+	return HRTIMER_NORESTART;
+}
+
 /*
  * Build a list: answers in the order of their requests, then what is owed
  * for the rest. What cannot be built is lost, as on a wire: the peer asks
@@ -466,10 +588,7 @@ static void fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
 			if (IS_ERR(skb))
 				break;
 		} else if (rq->ack_owed) {
-			skb = build_ack(qp, IB_OPCODE_RC_ACKNOWLEDGE,
-					rq->ack_psn, rq->ack_syndrome,
-					rq->msn);
-			rq->ack_owed = false;
+			skb = next_ack(qp);
 			if (!skb)
 				break;
 		} else {

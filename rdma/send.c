@@ -14,8 +14,10 @@
 
 /* Room for the largest pad and the ICRC, behind the shared info. */
 #define TRAILER_ROOM	8
-#define HEADROOM	ALIGN(LL_MAX_HEADER + sizeof(struct ipv6hdr) + \
-			      sizeof(struct udphdr), 16)
+/* What follows the BTH is aligned for the CRC's vector unit. */
+#define HEADROOM	(ALIGN(LL_MAX_HEADER + sizeof(struct ipv6hdr) + \
+			       sizeof(struct udphdr), 16) + 4)
+static_assert(!((HEADROOM + sizeof(struct qrdma_bth)) % 16));
 
 struct sk_buff *qrdma_skb_alloc(struct qrdma_dev *dev, const struct qrdma_av *av,
 				u32 size)
@@ -27,7 +29,7 @@ struct sk_buff *qrdma_skb_alloc(struct qrdma_dev *dev, const struct qrdma_av *av
 	struct sk_buff *skb;
 	void *data;
 
-	data = napi_alloc_frag(room + TRAILER_ROOM);
+	data = napi_alloc_frag(room + SKB_DATA_ALIGN(TRAILER_ROOM));
 	if (likely(data)) {
 		skb = napi_build_skb(data, room);
 		if (unlikely(!skb))

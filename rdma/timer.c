@@ -112,6 +112,19 @@ static void timed_out(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	qrdma_timer_arm(qp);
 }
 
+void qrdma_timer_ack(struct qrdma_qp *qp, u64 word)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&rq->lock);
+	if (rq->ack_timer_on || !sending(qp))
+		return;
+	rq->ack_timer_on = true;
+	rq->ack_armed = word;
+	hrtimer_start(&qp->ack_timer, ns_to_ktime(QRDMA_ACK_DELAY),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
 static enum hrtimer_restart fire(struct hrtimer *timer)
 {
 	struct qrdma_qp *qp = container_of(timer, struct qrdma_qp, timer);
@@ -145,4 +158,6 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 void qrdma_timer_init(struct qrdma_qp *qp)
 {
 	hrtimer_setup(&qp->timer, fire, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	hrtimer_setup(&qp->ack_timer, qrdma_rq_ack_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 }

@@ -239,6 +239,11 @@ static void exec_prop_get(struct qtgt_req *req)
  */
 u16 qtgt_parse_fabrics(struct qtgt_req *req)
 {
+	/* Once is enough: fabrics 1.1 section 3.3. */
+	if (req->cmd.fabrics.fctype == nvme_fabrics_type_connect)
+		return qtgt_bad_field(req,
+				      offsetof(struct nvmf_common_command, fctype),
+				      NVME_SC_CMD_SEQ_ERROR);
 	if (!req->queue->qid) {
 		switch (req->cmd.fabrics.fctype) {
 		case nvme_fabrics_type_property_set:

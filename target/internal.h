@@ -56,7 +56,6 @@ extern struct rw_semaphore qtgt_config_sem;
 /* Controllers, queues and timers; unbound. */
 extern struct workqueue_struct *qtgt_wq;
 /* Commands that must be able to sleep; on the CPU that received them. */
-extern struct workqueue_struct *qtgt_io_wq;
 
 extern struct qtgt_subsys *qtgt_disc_subsys;
 extern struct list_head qtgt_ports;	/* under qtgt_config_sem */

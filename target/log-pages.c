@@ -203,7 +203,7 @@ static u16 log_effects(struct qtgt_req *req)
 	if (req->cmd.get_log_page.csi != NVME_CSI_NVM)
 		return qtgt_bad_field(req,
 				      offsetof(struct nvme_get_log_page_command, csi),
-				      NVME_SC_INVALID_LOG_PAGE);
+				      NVME_SC_INVALID_IO_CMD_SET);
 	log = kzalloc(sizeof(*log), GFP_KERNEL);
 	if (!log)
 		return NVME_SC_INTERNAL;

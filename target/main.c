@@ -4,11 +4,9 @@
  */
 #define pr_fmt(fmt) "quarry: " fmt
 
-#include "compat.h"
 #include "internal.h"
 
 struct workqueue_struct *qtgt_wq;
-struct workqueue_struct *qtgt_io_wq;
 
 int qtgt_init(void)
 {
@@ -18,21 +16,11 @@ int qtgt_init(void)
 				  0);
 	if (!qtgt_wq)
 		return err;
-	/*
-	 * Not WQ_HIGHPRI: a worker that does not push a sender on the same CPU
-	 * aside finds more commands at once.
-	 */
-	qtgt_io_wq = alloc_workqueue("quarry_target_io",
-				     WQ_MEM_RECLAIM | QUARRY_WQ_PERCPU, 0);
-	if (!qtgt_io_wq)
-		goto err_destroy_wq;
 	err = qtgt_discovery_init();
 	if (err)
-		goto err_destroy_io_wq;
+		goto err_destroy_wq;
 	return 0;
 
-err_destroy_io_wq:
-	destroy_workqueue(qtgt_io_wq);
 err_destroy_wq:
 	destroy_workqueue(qtgt_wq);
 	return err;
@@ -46,7 +34,6 @@ void qtgt_exit(void)
 	 */
 	flush_workqueue(qtgt_wq);
 	qtgt_discovery_exit();
-	destroy_workqueue(qtgt_io_wq);
 	destroy_workqueue(qtgt_wq);
 	qtgt_buf_drain();
 }

@@ -15,6 +15,7 @@
 #define pr_fmt(fmt) "quarry: " fmt
 
 #include <linux/blkdev.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "rdma.h"
 
@@ -29,14 +30,40 @@ static void queue_error(struct qtgt_rdma_queue *queue, const char *why,
 		qtgt_rdma_disconnect(&queue->core);
 }
 
+/* Commands are run where they come in; follow when that place has changed. */
+static void note_cpu(struct qtgt_rdma_queue *queue)
+{
+	int cpu = raw_smp_processor_id();
+
+	if (likely(cpu == queue->cpu)) {
+		queue->elsewhere = 0;
+	} else if (queue->cpu < 0 || ++queue->elsewhere == QTGT_RDMA_MOVE) {
+		WRITE_ONCE(queue->cpu, cpu);
+		queue->elsewhere = 0;
+	}
+}
+
+static void place_worker(struct qtgt_rdma_queue *queue)
+{
+	int cpu = READ_ONCE(queue->cpu);
+
+	if (likely(cpu == queue->worker_cpu))
+		return;
+	/* It fails for a CPU that has gone offline; any other will do. */
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+	queue->worker_cpu = cpu;
+}
+
 static void do_later(struct qtgt_rdma_rsp *rsp,
 		     void (*step)(struct qtgt_rdma_rsp *rsp))
 {
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
 	rsp->step = step;
-	if (llist_add(&rsp->node, &queue->todo))
-		queue_work(qtgt_io_wq, &queue->todo_work);
+	if (!llist_add(&rsp->node, &queue->todo))
+		return;
+	note_cpu(queue);
+	kthread_queue_work(queue->worker, &queue->todo_work);
 }
 
 static void execute(struct qtgt_rdma_rsp *rsp)
@@ -107,12 +134,12 @@ static struct scatterlist *alloc_runs(u32 len, unsigned int order,
 	struct page *page;
 	unsigned int i;
 
-	sgl = kcalloc(n, sizeof(*sgl), GFP_KERNEL);
+	sgl = kcalloc(n, sizeof(*sgl), GFP_NOIO);
 	if (!sgl)
 		return NULL;
 	sg_init_table(sgl, n);
 	for (i = 0; i < n; i++) {
-		page = qtgt_buf_get(order, GFP_KERNEL);
+		page = qtgt_buf_get(order, GFP_NOIO);
 		if (!page) {
 			free_runs(sgl, order);
 			return NULL;
@@ -134,6 +161,7 @@ static bool map_many_runs(struct qtgt_rdma_rsp *rsp)
 {
 	struct qtgt_rdma_queue *queue = rsp->queue;
 	struct qtgt_req *req = &rsp->req;
+	unsigned int noio;
 	int n;
 
 	rsp->order = min_t(unsigned int, small_order(),
@@ -141,9 +169,12 @@ static bool map_many_runs(struct qtgt_rdma_rsp *rsp)
 	req->sg = alloc_runs(req->sgl.len, rsp->order, &req->sg_cnt);
 	if (!req->sg)
 		return false;
+	/* Reclaim could write to a device that is served here. */
+	noio = memalloc_noio_save();
 	n = rdma_rw_ctx_init(&rsp->rw, queue->qp, queue->cm_id->port_num,
 			     req->sg, req->sg_cnt, 0, req->sgl.addr,
 			     req->sgl.key, data_dir(rsp));
+	memalloc_noio_restore(noio);
 	if (n < 0) {
 		free_runs(req->sg, rsp->order);
 		req->sg = NULL;
@@ -254,7 +285,7 @@ static void map_slow(struct qtgt_rdma_rsp *rsp)
 	bool ok = false;
 
 	if (queue->fast)
-		ok = map_one_run(rsp, GFP_KERNEL | __GFP_NORETRY);
+		ok = map_one_run(rsp, GFP_NOIO | __GFP_NORETRY);
 	if (!ok)
 		ok = map_many_runs(rsp);
 	if (ok)
@@ -422,10 +453,16 @@ static struct ib_send_wr *chain_data(struct qtgt_rdma_rsp *rsp)
 {
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
-	if (unlikely(rsp->data == QTGT_RDMA_MANY_RUNS))
+	if (unlikely(rsp->data == QTGT_RDMA_MANY_RUNS)) {
+		/* Mapped before the backend has filled it. */
+		if (!ib_uses_virt_dma(queue->dev->ibdev))
+			dma_sync_sg_for_device(queue->dev->ibdev->dma_device,
+					       rsp->req.sg, rsp->req.sg_cnt,
+					       DMA_TO_DEVICE);
 		return rdma_rw_ctx_wrs(&rsp->rw, queue->qp,
 				       queue->cm_id->port_num, NULL,
 				       &rsp->send_wr);
+	}
 
 	ib_dma_sync_single_for_device(queue->dev->ibdev, rsp->data_sge.addr,
 				      rsp->data_sge.length, DMA_TO_DEVICE);
@@ -513,7 +550,7 @@ int qtgt_rdma_done_poll(struct irq_poll *iop, int budget)
  *
  * Context: process, may sleep.
  */
-void qtgt_rdma_todo_work(struct work_struct *work)
+void qtgt_rdma_todo_work(struct kthread_work *work)
 {
 	struct qtgt_rdma_queue *queue =
 		container_of(work, struct qtgt_rdma_queue, todo_work);
@@ -522,6 +559,7 @@ void qtgt_rdma_todo_work(struct work_struct *work)
 	struct blk_plug plug;
 	unsigned int n = 0;
 
+	place_worker(queue);
 	list = llist_reverse_order(llist_del_all(&queue->todo));
 	if (!list)
 		return;
@@ -532,7 +570,7 @@ void qtgt_rdma_todo_work(struct work_struct *work)
 		return;
 	}
 
-	WRITE_ONCE(queue->worker, current);
+	WRITE_ONCE(queue->gathering, true);
 	blk_start_plug(&plug);
 	llist_for_each_entry_safe(rsp, next, list, node) {
 		rsp->step(rsp);
@@ -540,7 +578,7 @@ void qtgt_rdma_todo_work(struct work_struct *work)
 			post_done(queue);
 	}
 	blk_finish_plug(&plug);
-	WRITE_ONCE(queue->worker, NULL);
+	WRITE_ONCE(queue->gathering, false);
 	post_done(queue);
 }
 
@@ -556,7 +594,8 @@ void qtgt_rdma_respond(struct qtgt_req *req)
 						 req);
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
-	if (in_task() && READ_ONCE(queue->worker) == current) {
+	if (READ_ONCE(queue->gathering) && in_task() &&
+	    queue->worker->task == current) {
 		llist_add(&rsp->node, &queue->done);
 	} else if (!in_task() && READ_ONCE(queue->in_flight) > 1) {
 		if (llist_add(&rsp->node, &queue->done))

@@ -18,6 +18,9 @@
 #include <linux/nvme-rdma.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
+#include <linux/sched.h>
+#include <uapi/linux/sched/types.h>
+#include "compat.h"
 #include "rdma.h"
 
 /* Protects the two lists below. */
@@ -261,8 +264,12 @@ static unsigned int size_send_queue(struct qtgt_rdma_queue *queue,
 	u32 max_sge = min_t(u32, QTGT_RDMA_MAX_SGE, da->max_send_sge);
 	u32 read_sge = min_t(u32, max_sge, da->max_sge_rd ? : 1);
 	u32 per_data = DIV_ROUND_UP(QTGT_RDMA_MAX_RUNS, read_sge);
-	u32 room = da->max_qp_wr - 1;
-	u32 mrs = 0, per_rsp;
+	u32 cqes = da->max_cqe, wrs = da->max_qp_wr;
+	u32 mrs = 0, per_rsp, room;
+
+	/* One is to drain the queue with; receives complete as well. */
+	room = min(wrs, cqes - min(cqes, queue->nr_cmds + 1));
+	room -= min(room, 1U);
 
 	/* Registration, invalidation and transfer, for each region. */
 	if (!queue->fast || da->max_sgl_rd)
@@ -386,6 +393,26 @@ static void free_memory(struct qtgt_rdma_queue *queue)
 	free_rsps(queue);
 }
 
+/*
+ * The thread that runs a queue's commands: they may sleep in submit_bio(), and
+ * a device that makes them must not hold up other queues. SCHED_BATCH: it does
+ * not push aside who runs on its CPU, as a sender on the same host or the next
+ * softirq does, and so finds more commands at once when it gets its turn.
+ */
+static struct kthread_worker *make_worker(u16 qid)
+{
+	const struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = SCHED_BATCH,
+	};
+	struct kthread_worker *worker;
+
+	worker = compat_kthread_run_worker(0, "quarry_tgt/%u", qid);
+	if (!IS_ERR(worker))
+		sched_setattr_nocheck(worker->task, &attr);
+	return worker;
+}
+
 static struct qtgt_rdma_queue *queue_create(struct rdma_cm_id *cm_id,
 					    struct qtgt_port *port, u16 qid,
 					    unsigned int nr_cmds)
@@ -408,12 +435,19 @@ static struct qtgt_rdma_queue *queue_create(struct rdma_cm_id *cm_id,
 	init_llist_head(&queue->todo);
 	init_llist_head(&queue->done);
 	irq_poll_init(&queue->done_poll, QTGT_RDMA_BATCH, qtgt_rdma_done_poll);
-	INIT_WORK(&queue->todo_work, qtgt_rdma_todo_work);
+	kthread_init_work(&queue->todo_work, qtgt_rdma_todo_work);
 	INIT_WORK(&queue->release_work, release_work);
 
+	queue->cpu = -1;
+	queue->worker_cpu = -1;
+	queue->worker = make_worker(qid);
+	if (IS_ERR(queue->worker)) {
+		err = PTR_ERR(queue->worker);
+		goto err_free_queue;
+	}
 	err = qtgt_queue_init(&queue->core, &qtgt_rdma_ops, port);
 	if (err)
-		goto err_free_queue;
+		goto err_destroy_worker;
 	queue->dev = rdma_dev_get(cm_id->device);
 	if (IS_ERR(queue->dev)) {
 		err = PTR_ERR(queue->dev);
@@ -429,6 +463,8 @@ err_put_device:
 err_exit_core:
 	qtgt_queue_stop(&queue->core);
 	qtgt_queue_exit(&queue->core);
+err_destroy_worker:
+	kthread_destroy_worker(queue->worker);
 err_free_queue:
 	kfree(queue);
 	return ERR_PTR(err);
@@ -439,9 +475,10 @@ static void queue_destroy(struct qtgt_rdma_queue *queue)
 {
 	qtgt_queue_stop(&queue->core);
 	/* These two may still post what was completed before the stop. */
-	flush_work(&queue->todo_work);
+	kthread_flush_work(&queue->todo_work);
 	irq_poll_disable(&queue->done_poll);
 	ib_drain_qp(queue->qp);
+	kthread_destroy_worker(queue->worker);
 	free_memory(queue);
 	rdma_dev_put(queue->dev);
 	qtgt_queue_exit(&queue->core);

@@ -6,6 +6,7 @@
 #ifndef QTGT_RDMA_H
 #define QTGT_RDMA_H
 
+#include <linux/kthread.h>
 #include <linux/irq_poll.h>
 #include <linux/llist.h>
 #include <rdma/ib_verbs.h>
@@ -19,6 +20,8 @@
 #define QTGT_RDMA_MAX_RUNS	32
 #define QTGT_RDMA_MAX_SGE	16
 #define QTGT_RDMA_BATCH		16	/* responses posted at once */
+/* Commands in a row on another CPU that make the worker move there. */
+#define QTGT_RDMA_MOVE		16
 
 struct qtgt_rdma_queue;
 
@@ -94,8 +97,12 @@ struct qtgt_rdma_queue {
 	unsigned int		in_flight;	/* commands with a rsp */
 
 	struct llist_head	todo;
-	struct work_struct	todo_work;
-	struct task_struct	*worker;	/* that gathers responses */
+	struct kthread_work	todo_work;
+	struct kthread_worker	*worker;	/* runs todo_work, nothing else */
+	int			cpu;		/* that commands come in on */
+	int			worker_cpu;	/* that the worker is bound to */
+	unsigned int		elsewhere;	/* commands in a row not on cpu */
+	bool			gathering;	/* the worker takes responses */
 	struct llist_head	done;		/* responses to be posted */
 	struct irq_poll		done_poll;
 
@@ -135,7 +142,7 @@ void qtgt_rdma_respond(struct qtgt_req *req);
 void qtgt_rdma_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void qtgt_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void qtgt_rdma_read_done(struct ib_cq *cq, struct ib_wc *wc);
-void qtgt_rdma_todo_work(struct work_struct *work);
+void qtgt_rdma_todo_work(struct kthread_work *work);
 int qtgt_rdma_done_poll(struct irq_poll *iop, int budget);
 void qtgt_rdma_free_data(struct qtgt_rdma_rsp *rsp);
 

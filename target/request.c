@@ -65,9 +65,10 @@ static u16 parse_sgl_capsule(struct qtgt_req *req, u32 capsule_data)
 	req->sgl.len = le32_to_cpu(sgl->length);
 	if (!nvme_is_write(&req->cmd) && req->sgl.len)
 		return bad_sgl(req, NVME_SC_INVALID_FIELD);
-	if (req->sgl.addr > capsule_data ||
-	    req->sgl.len > capsule_data - req->sgl.addr)
+	if (req->sgl.addr > capsule_data)
 		return bad_sgl(req, NVME_SC_SGL_INVALID_OFFSET);
+	if (req->sgl.len > capsule_data - req->sgl.addr)
+		return bad_sgl(req, NVME_SC_SGL_INVALID_DATA);
 	req->sgl.in_capsule = true;
 	return 0;
 }

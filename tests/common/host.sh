@@ -3,19 +3,33 @@
 # What the tests of the initiator have in common: the stock target over rxe,
 # in the same VM.
 
-target_nqn=quarry-test
-target_address=10.2.0.1
+stock_nqn=quarry-test
+stock_address=10.2.0.1
 connections=/sys/kernel/config/quarry/connections
 
-# An interface with an address and rxe on it.
-stock_device() {
+# An interface with an address. A test may have removed it already.
+net_device() {
 	modprobe dummy numdummies=0
 	ip link add dummy0 type dummy
-	defer ip link del dummy0
+	defer del_net_device
 	ip link set dummy0 mtu 4200 up
-	ip addr add "$target_address/24" dev dummy0
+	ip addr add "$stock_address/24" dev dummy0
 	ip addr add fd02::1/64 dev dummy0 nodad
+}
+
+del_net_device() { [[ ! -e /sys/class/net/dummy0 ]] || ip link del dummy0; }
+
+# The same, with rxe on it.
+stock_device() {
+	net_device
 	rdma_device rxe rxe0 dummy0
+}
+
+# The same, with a device of ours. As long as rxe is loaded it has the port.
+our_device() {
+	modprobe -rq rdma_rxe
+	net_device
+	rdma_device quarry quarry0 dummy0
 }
 
 # stock_target [MIB [ATTRIBUTE=VALUE...]]: exports a null_blk, /dev/nb0.
@@ -24,14 +38,14 @@ stock_target() {
 	shift $(($# > 1 ? 1 : $#))
 	stock_device
 	null_blk nb0 "$size" "$@"
-	export_device nvmet "$target_nqn" /dev/nb0 "$target_address"
+	export_device nvmet "$stock_nqn" /dev/nb0 "$stock_address"
 }
 
 # host_connect NAME [ATTRIBUTE=VALUE...]: to the stock target.
 host_connect() {
 	local name=$1
 	shift
-	quarry_connect "$name" "$target_nqn" "$target_address" "$@"
+	quarry_connect "$name" "$stock_nqn" "$stock_address" "$@"
 }
 
 # host_prepare NAME [ATTRIBUTE=VALUE...]: the folder only, not connected.
@@ -41,7 +55,7 @@ host_prepare() {
 	load_quarry
 	mkdir "$connections/$name"
 	defer quarry_forget "$name"
-	for setting in addr_traddr="$target_address" subsysnqn="$target_nqn" "$@"; do
+	for setting in addr_traddr="$stock_address" subsysnqn="$stock_nqn" "$@"; do
 		write_attr "${setting#*=}" "$connections/$name/${setting%%=*}"
 	done
 }

@@ -28,6 +28,14 @@ ns_pair() {
 
 in_ns() { ip netns exec "$@"; }
 
+# with_net NS COMMAND...: with the network of NS ('' for this one), but our
+# mounts: for what is set up through configfs.
+with_net() {
+	local ns=$1
+	shift
+	${ns:+nsenter "--net=/run/netns/$ns"} "$@"
+}
+
 # veth_pair A B: the same without namespaces, for what lives in the first one.
 veth_pair() {
 	modprobe veth

@@ -48,10 +48,10 @@ make_port() {
 	write_attr "${5:-4420}" "$dir/addr_trsvcid"
 }
 
-# link_port ROOT ID NQN
+# link_port ROOT ID NQN: listens in the network namespace $port_ns.
 link_port() {
 	local root=/sys/kernel/config/$1
-	ln -s "$root/subsystems/$3" "$root/ports/$2/subsystems/$3"
+	with_net "${port_ns:-}" ln -s "$root/subsystems/$3" "$root/ports/$2/subsystems/$3"
 	defer rm_if "$root/ports/$2/subsystems/$3"
 }
 
@@ -109,10 +109,11 @@ quarry_connect() {
 	quarry_reconnect "$name"
 }
 
-# Connect what has been set up, and print its first namespace's device.
+# Connect what has been set up, from the network namespace $connect_ns, and
+# print its first namespace's device.
 quarry_reconnect() {
 	local dir=/sys/kernel/config/quarry/connections/$1
-	write_attr 1 "$dir/connect"
+	with_net "${connect_ns:-}" sh -c 'echo 1 >"$1"' - "$dir/connect"
 	wait_for 10 quarry_state "$1" live
 	wait_for 10 test -b "/dev/$(<"$dir/device")n1"
 	echo "/dev/$(<"$dir/device")n1"

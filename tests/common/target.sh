@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
+# shellcheck disable=SC2034
 # For the tests of the target: its machine, and commands sent to it as they are.
 
 target_nqn=quarry-target

@@ -11,7 +11,11 @@ say() { printf '%s\n' "$*" >&2; }
 die() { say "${0##*/}: $*"; exit 1; }
 
 # The image is known by the hash of all that goes into it.
-image_recipe() { cat "$vm_dir/image" "$vm_dir/packages" "$vm_dir/initramfs-init"; }
+image_recipe() {
+	cat "$vm_dir/image" "$vm_dir/initramfs-init"
+	image_packages
+}
+image_packages() { sed 's/#.*//; /^[[:space:]]*$/d' "$vm_dir/packages" | sort -u; }
 image_dir() { printf '%s/image-%s\n' "$cache" "$(image_recipe | sha256sum | cut -c1-12)"; }
 
 # Make the image when it is not there yet and print its folder.
