@@ -6,6 +6,7 @@
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/random.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include "qverbs.h"
 
@@ -135,6 +136,12 @@ static int make_region(struct qv_link *l, struct qv_mr *m)
 	       qv_mr_map(m, REGION / PAGE_SIZE, 0, SLOTS * SLOT) ?: qv_mr_reg(m, ACCESS);
 }
 
+/* A device goes away, or a signal has come. */
+static bool told_to_end(struct qv_link *l)
+{
+	return READ_ONCE(*l->stop) || signal_pending(current);
+}
+
 static int mixed(struct qv_link *l, u32 forever)
 {
 	struct slot *slots = kcalloc(SLOTS, sizeof(*slots), GFP_KERNEL);
@@ -143,14 +150,14 @@ static int mixed(struct qv_link *l, u32 forever)
 	int err;
 
 	err = slots ? make_region(l, &m) : -ENOMEM;
-	while (!err && (forever || done < l->conf.count) && !READ_ONCE(*l->stop)) {
+	while (!err && (forever || done < l->conf.count) && !told_to_end(l)) {
 		err = one_round(l, &m, slots, done);
 		done += SLOTS;
 	}
 	qv_mr_free(&m);
 	kfree(slots);
 	/* The end of what has none is no failure. */
-	return forever && READ_ONCE(*l->stop) ? 0 : err;
+	return forever && told_to_end(l) ? 0 : err;
 }
 
 /* READs of one size after the other, many under way. */
@@ -357,8 +364,37 @@ static const struct qv_case cases[] = {
 
 QV_GROUP(qv_traffic, cases);
 
+/* A message each way now and then: a connection that others try to disturb. */
+static int idle(struct qv_link *l, u32 unused)
+{
+	int err = 0;
+
+	while (!err && !told_to_end(l)) {
+		err = qv_ping(l);
+		msleep_interruptible(10);
+	}
+	return told_to_end(l) ? 0 : err;
+}
+
+/* Nothing: the queue pairs are there, with a receive each. */
+static int quiet(struct qv_link *l, u32 unused)
+{
+	struct qv_sgl dst;
+	int i, err = 0;
+
+	for (i = 0; i < 2 && !err; i++) {
+		qv_sgl(&l->side[i], &dst, 0, 64, 1);
+		err = qv_post_recv(&l->side[i], &dst, 0);
+	}
+	while (!err && !told_to_end(l))
+		msleep_interruptible(10);
+	return err;
+}
+
 static const struct qv_case endless_cases[] = {
 	{ "mixed", mixed, 1 },
+	{ "idle", idle },
+	{ "quiet", quiet },
 };
 
 QV_GROUP(qv_endless, endless_cases);
