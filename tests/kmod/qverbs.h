@@ -40,7 +40,7 @@ struct qv_conf {
 	struct qv_link	*share;		/* use this link's protection domains */
 };
 
-/**
+/*
  * struct qv_side - one end of a link
  * @gid: source address
  * @events: a bit for each enum ib_event_type seen
@@ -80,7 +80,7 @@ struct qv_sgl {
 	int		n;
 };
 
-/**
+/*
  * struct qv_mr - memory of a side behind a key, its pages in reverse order
  * @first: first page of the side's memory
  * @pages: how many
