@@ -87,7 +87,7 @@ static int make_id(struct end *e, struct qv_side *s)
 	return IS_ERR(e->id) ? qv_fail(e->l, "rdma_create_id: %ld", PTR_ERR(e->id)) : 0;
 }
 
-static int listen(struct end *e, struct qv_side *s)
+static int start_server(struct end *e, struct qv_side *s)
 {
 	struct sockaddr_storage addr;
 	int err = make_id(e, s);
@@ -96,7 +96,7 @@ static int listen(struct end *e, struct qv_side *s)
 		return err;
 	sockaddr_of(s->gid, PORT, &addr);
 	err = rdma_bind_addr(e->id, (struct sockaddr *)&addr) ?: rdma_listen(e->id, 4);
-	return err ? qv_fail(e->l, "bind or listen: %d", err) : 0;
+	return err ? qv_fail(e->l, "rdma_bind_addr or rdma_listen: %d", err) : 0;
 }
 
 static int resolve(struct end *e, struct qv_side *s)
@@ -144,7 +144,7 @@ static void end(struct end *e)
 	}
 }
 
-static int request(struct end *client, struct end *server)
+static int call_server(struct end *client, struct end *server)
 {
 	struct rdma_conn_param param = {
 		.private_data = "0123456789abcdef", .private_data_len = 16,
@@ -214,8 +214,8 @@ static int connect(struct qv_link *l, u32 rounds)
 	while (rounds-- && !err) {
 		struct end client = {}, server = {};
 
-		err = listen(&server, b) ?: resolve(&client, a) ?: make_qp(client.id, a) ?:
-		      request(&client, &server) ?: make_qp(server.child, b) ?:
+		err = start_server(&server, b) ?: resolve(&client, a) ?: make_qp(client.id, a) ?:
+		      call_server(&client, &server) ?: make_qp(server.child, b) ?:
 		      accept(&client, &server) ?: talk(l, &client, &server) ?:
 		      hang_up(&client, &server);
 		end(&client);
@@ -229,8 +229,8 @@ static int reject(struct qv_link *l, u32 unused)
 	struct end client = {}, server = {};
 	int err;
 
-	err = listen(&server, &l->side[QV_B]) ?: resolve(&client, &l->side[QV_A]) ?:
-	      make_qp(client.id, &l->side[QV_A]) ?: request(&client, &server);
+	err = start_server(&server, &l->side[QV_B]) ?: resolve(&client, &l->side[QV_A]) ?:
+	      make_qp(client.id, &l->side[QV_A]) ?: call_server(&client, &server);
 	if (!err) {
 		rdma_reject(server.child, "go away, please.", 16, IB_CM_REJ_CONSUMER_DEFINED);
 		err = await(&client, RDMA_CM_EVENT_REJECTED);

@@ -4,6 +4,7 @@
  * interrupt, interrupts off, from within a completion queue's handler.
  */
 #include <linux/irq_work.h>
+#include <linux/slab.h>
 #include <linux/timer.h>
 #include "qverbs.h"
 
@@ -95,25 +96,26 @@ static void post_in(struct poster *p, u32 context)
 	wait_for_completion(&p->done);
 }
 
-static int round_in(struct qv_link *l, u32 context, u32 len)
+static int post_by(struct poster *p, struct qv_side *s, u32 context, u32 len)
 {
-	struct poster p[2] = {};
+	p->s = s;
+	p->len = len;
+	init_completion(&p->done);
+	p->irq = IRQ_WORK_INIT_HARD(in_irq_work);
+	timer_setup(&p->timer, in_timer, 0);
+	post_in(p, context);
+	irq_work_sync(&p->irq);
+	timer_delete_sync(&p->timer);
+	return p->err ? qv_fail(s->link, "posting: %d", p->err) : 0;
+}
+
+static int round_in(struct qv_link *l, struct poster *p, u32 context, u32 len)
+{
 	struct ib_wc wc;
 	int i, err = 0;
 
-	for (i = 0; i < 2; i++) {
-		p[i].s = &l->side[i];
-		p[i].len = len;
-		init_completion(&p[i].done);
-		p[i].irq = IRQ_WORK_INIT_HARD(in_irq_work);
-		timer_setup_on_stack(&p[i].timer, in_timer, 0);
-		post_in(&p[i], context);
-		irq_work_sync(&p[i].irq);
-		timer_delete_sync(&p[i].timer);
-		destroy_timer_on_stack(&p[i].timer);
-		if (p[i].err)
-			return qv_fail(l, "posting: %d", p[i].err);
-	}
+	for (i = 0; i < 2 && !err; i++)
+		err = post_by(p, &l->side[i], context, len);
 	for (i = 0; i < 2 && !err; i++)
 		err = qv_sent(&l->side[i], IB_WC_SUCCESS, &wc) ?:
 		      qv_received(&l->side[i], IB_WC_SUCCESS, &wc);
@@ -122,10 +124,12 @@ static int round_in(struct qv_link *l, u32 context, u32 len)
 
 static int posting(struct qv_link *l, u32 context)
 {
-	int i, err = 0;
+	struct poster *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	int i, err = p ? 0 : -ENOMEM;
 
 	for (i = 0; i < N && !err; i++)
-		err = round_in(l, context, i % 3 * 10000);
+		err = round_in(l, p, context, i % 3 * 10000);
+	kfree(p);
 	return err;
 }
 

@@ -52,15 +52,14 @@ static void recv_done(struct ib_cq *cq, void *context)
 static int gid_fits(const struct ib_gid_attr *attr, int family)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)&attr->gid;
-	bool v4 = family == 4;
+	int is = ipv6_addr_v4mapped(addr) ? 4 : 6;
 
-	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP ||
-	    ipv6_addr_v4mapped(addr) != v4 ||
+	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP || is != family ||
 	    ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
 		return 0;
 	/* The connection manager takes loopback addresses for any address. */
 	if (ipv6_addr_loopback(addr) ||
-	    (family == 4 && ipv4_is_loopback(addr->s6_addr32[3])))
+	    (is == 4 && ipv4_is_loopback(addr->s6_addr32[3])))
 		return 1;
 	return 2;
 }

@@ -225,8 +225,7 @@ int qv_mr_check(struct qv_mr *m, u32 off, u32 len, u32 seed)
 	for (i = 0; i < len; i++) {
 		got = *qv_mr_at(m, off + i);
 		if (got != pattern(seed, i))
-			return qv_fail(m->side->link,
-				       "%c: byte %u of the region: %#x expected, not %#x",
+			return qv_fail(m->side->link, "%c: byte %u there: %#x expected, not %#x",
 				       qv_letter(m->side), off + i, pattern(seed, i), got);
 	}
 	return 0;

@@ -138,7 +138,7 @@ static int both(struct qv_link *l, u32 weaker_last)
 	       message(l, 0) ?: receive_calls(b, 1);
 }
 
-static int missed(struct qv_link *l, u32 unused)
+static int report_missed(struct qv_link *l, u32 unused)
 {
 	struct qv_side *a = &l->side[QV_A], *b = &l->side[QV_B];
 	struct qv_sgl none = {};
@@ -168,7 +168,7 @@ static const struct qv_case cases[] = {
 	{ "solicited-error", solicited_error },
 	{ "both-any-last", both, 0 },
 	{ "both-solicited-last", both, 1 },
-	{ "missed", missed },
+	{ "missed", report_missed },
 };
 
 QV_GROUP(qv_notify, cases);

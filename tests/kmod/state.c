@@ -39,10 +39,9 @@ static const struct move moves[] = {
 	{ IB_QPS_SQD, IB_QPS_RESET },
 	{ IB_QPS_SQD, IB_QPS_ERR },
 	{ IB_QPS_SQD, IB_QPS_RTS, 0, LATER },
-	{ IB_QPS_SQD, IB_QPS_SQD, 0,
-	  (LATER & ~IB_QP_CUR_STATE) | IB_QP_PORT | IB_QP_AV | IB_QP_TIMEOUT |
-	  IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC |
-	  IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_PKEY_INDEX },
+	{ IB_QPS_SQD, IB_QPS_SQD, 0, IB_QP_ACCESS_FLAGS | IB_QP_MIN_RNR_TIMER |
+	  IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_AV | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+	  IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC },
 	{ IB_QPS_ERR, IB_QPS_RESET },
 	{ IB_QPS_ERR, IB_QPS_ERR },
 };
@@ -106,7 +105,7 @@ static int refused(struct qv_side *s, enum ib_qp_state from, enum ib_qp_state to
 		return qv_fail(s->link, "state %d to %d with %#x: -EINVAL expected, not %d",
 			       from, to, mask, err);
 	if (qv_qp_state(s) != from)
-		return qv_fail(s->link, "a refused move from %d led to %d", from, qv_qp_state(s));
+		return qv_fail(s->link, "a forbidden move from %d led to %d", from, qv_qp_state(s));
 	return 0;
 }
 
@@ -158,46 +157,101 @@ static int wrong_current(struct qv_link *l, u32 unused)
 	return qv_ping(l);
 }
 
-#define TRY(field, value, mask, to) do {					\
-	struct ib_qp_attr attr = {};						\
-	int all = qv_fill_attr(a, to, &attr);					\
-	attr.field = value;							\
-	if (!ib_modify_qp(a->qp, &attr, all))					\
-		return qv_fail(l, "%s = %lld was taken", #field, (s64)(value));	\
-} while (0)
+/* A move with this attribute must fail. */
+static int not_with(struct qv_side *s, struct ib_qp_attr *attr, int mask, const char *what)
+{
+	if (!ib_modify_qp(s->qp, attr, mask))
+		return qv_fail(s->link, "%s was taken", what);
+	return 0;
+}
 
-/* Values that the specification does not know. */
+static int wrong_init(struct qv_side *s)
+{
+	struct ib_qp_attr attr = {};
+	int err, mask = qv_fill_attr(s, IB_QPS_INIT, &attr);
+
+	attr.port_num = 2;
+	err = not_with(s, &attr, mask, "port 2");
+	attr.port_num = 0;
+	err = err ?: not_with(s, &attr, mask, "port 0");
+	attr.port_num = 1;
+	attr.pkey_index = 9999;
+	return err ?: not_with(s, &attr, mask, "partition key 9999");
+}
+
+static int wrong_rtr(struct qv_side *s)
+{
+	struct ib_qp_attr attr = {};
+	int err, mask = qv_fill_attr(s, IB_QPS_RTR, &attr);
+	enum ib_mtu mtu = attr.path_mtu;
+	u8 rd_atomic = attr.max_dest_rd_atomic;
+
+	attr.path_mtu = 0;
+	err = not_with(s, &attr, mask, "MTU 0");
+	attr.path_mtu = 6;
+	err = err ?: not_with(s, &attr, mask, "MTU 6");
+	attr.path_mtu = mtu;
+	attr.max_dest_rd_atomic = 255;
+	err = err ?: not_with(s, &attr, mask, "255 READs at a time");
+	attr.max_dest_rd_atomic = rd_atomic;
+	attr.ah_attr.ah_flags = 0;
+	return err ?: not_with(s, &attr, mask, "an address without a GID");
+}
+
+static int wrong_rts(struct qv_side *s)
+{
+	struct ib_qp_attr attr = {};
+	int mask = qv_fill_attr(s, IB_QPS_RTS, &attr);
+
+	attr.max_rd_atomic = 255;
+	return not_with(s, &attr, mask, "255 READs at a time");
+}
+
+/* Values that the specification or the device does not know. */
 static int wrong_values(struct qv_link *l, u32 unused)
 {
 	struct qv_side *a = &l->side[QV_A];
-	int err;
 
-	err = qv_qp_to(a, IB_QPS_RESET);
-	if (err)
-		return err;
-	TRY(port_num, 2, IB_QP_PORT, IB_QPS_INIT);
-	TRY(port_num, 0, IB_QP_PORT, IB_QPS_INIT);
-	TRY(pkey_index, 9999, IB_QP_PKEY_INDEX, IB_QPS_INIT);
-	err = qv_qp_to(a, IB_QPS_INIT);
-	if (err)
-		return err;
-	TRY(path_mtu, 0, IB_QP_PATH_MTU, IB_QPS_RTR);
-	TRY(path_mtu, 6, IB_QP_PATH_MTU, IB_QPS_RTR);
-	TRY(max_dest_rd_atomic, 255, IB_QP_MAX_DEST_RD_ATOMIC, IB_QPS_RTR);
-	TRY(ah_attr.ah_flags, 0, IB_QP_AV, IB_QPS_RTR);
-	err = qv_qp_to(a, IB_QPS_RTR);
-	if (err)
-		return err;
-	TRY(max_rd_atomic, 255, IB_QP_MAX_QP_RD_ATOMIC, IB_QPS_RTS);
-	err = qv_qp_to(a, IB_QPS_RTS) ?: qv_qp_walk(&l->side[QV_B], IB_QPS_RTS);
-	return err ?: qv_ping(l);
+	return qv_qp_to(a, IB_QPS_RESET) ?: wrong_init(a) ?:
+	       qv_qp_to(a, IB_QPS_INIT) ?: wrong_rtr(a) ?:
+	       qv_qp_to(a, IB_QPS_RTR) ?: wrong_rts(a) ?: qv_qp_to(a, IB_QPS_RTS) ?:
+	       qv_qp_walk(&l->side[QV_B], IB_QPS_RTS) ?: qv_ping(l);
 }
 
-#define SAME(field) do {						\
-	if (got.field != set.field)					\
-		return qv_fail(l, "%s: %lld expected, not %lld", #field,	\
-			       (s64)set.field, (s64)got.field);		\
-} while (0)
+static int same(struct qv_link *l, const struct ib_qp_attr *set, const struct ib_qp_attr *got)
+{
+	const struct {
+		const char *name;
+		u32 set;
+		u32 got;
+	} values[] = {
+		{ "qp_state", set->qp_state, got->qp_state },
+		{ "path_mtu", set->path_mtu, got->path_mtu },
+		{ "rq_psn", set->rq_psn, got->rq_psn },
+		{ "sq_psn", set->sq_psn, got->sq_psn },
+		{ "dest_qp_num", set->dest_qp_num, got->dest_qp_num },
+		{ "qp_access_flags", set->qp_access_flags, got->qp_access_flags },
+		{ "pkey_index", set->pkey_index, got->pkey_index },
+		{ "port_num", set->port_num, got->port_num },
+		{ "max_rd_atomic", set->max_rd_atomic, got->max_rd_atomic },
+		{ "max_dest_rd_atomic", set->max_dest_rd_atomic, got->max_dest_rd_atomic },
+		{ "min_rnr_timer", set->min_rnr_timer, got->min_rnr_timer },
+		{ "timeout", set->timeout, got->timeout },
+		{ "retry_cnt", set->retry_cnt, got->retry_cnt },
+		{ "rnr_retry", set->rnr_retry, got->rnr_retry },
+		{ "sgid_index", set->ah_attr.grh.sgid_index, got->ah_attr.grh.sgid_index },
+		{ "hop_limit", set->ah_attr.grh.hop_limit, got->ah_attr.grh.hop_limit },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++)
+		if (values[i].set != values[i].got)
+			return qv_fail(l, "%s: %u expected, not %u", values[i].name,
+				       values[i].set, values[i].got);
+	if (memcmp(&got->ah_attr.grh.dgid, &set->ah_attr.grh.dgid, sizeof(union ib_gid)))
+		return qv_fail(l, "another destination GID came back");
+	return 0;
+}
 
 /* ib_query_qp() returns what was set. */
 static int query(struct qv_link *l, u32 unused)
@@ -211,24 +265,9 @@ static int query(struct qv_link *l, u32 unused)
 	err = ib_query_qp(a->qp, &got, -1, &init);
 	if (err)
 		return qv_fail(l, "ib_query_qp: %d", err);
-	SAME(qp_state);
-	SAME(path_mtu);
-	SAME(rq_psn);
-	SAME(sq_psn);
-	SAME(dest_qp_num);
-	SAME(qp_access_flags);
-	SAME(pkey_index);
-	SAME(port_num);
-	SAME(max_rd_atomic);
-	SAME(max_dest_rd_atomic);
-	SAME(min_rnr_timer);
-	SAME(timeout);
-	SAME(retry_cnt);
-	SAME(rnr_retry);
-	SAME(ah_attr.grh.sgid_index);
-	SAME(ah_attr.grh.hop_limit);
-	if (memcmp(&got.ah_attr.grh.dgid, &set.ah_attr.grh.dgid, sizeof(union ib_gid)))
-		return qv_fail(l, "another destination GID came back");
+	err = same(l, &set, &got);
+	if (err)
+		return err;
 	if (init.send_cq != a->scq || init.recv_cq != a->rcq || init.qp_type != IB_QPT_RC)
 		return qv_fail(l, "other queues or another type came back");
 	if (got.cap.max_send_wr < l->conf.wr || got.cap.max_recv_sge < QV_MAX_SGE)
