@@ -42,11 +42,23 @@ struct qv_conf {
 
 /*
  * struct qv_side - one end of a link
+ * @link: the link
+ * @dev: the device; the other end's may be the same
  * @gid: source address
+ * @pd: protection domain
+ * @scq: completion queue of what is sent
+ * @rcq: completion queue of what is received
+ * @qp: the queue pair
+ * @cap: what @qp was given when it asked for what struct qv_conf says
+ * @psn: that it begins to send with
+ * @mem: QV_MEM_SIZE bytes
+ * @dma: DMA address of @mem
  * @events: a bit for each enum ib_event_type seen
  * @wait: woken by each event and each call of a CQ's handler
- * @send_calls: calls of @scq's handler; @recv_calls likewise
+ * @send_calls: calls of @scq's handler
+ * @recv_calls: calls of @rcq's handler
  * @on_recv: called by @rcq's handler
+ * @priv: the case's own
  */
 struct qv_side {
 	struct qv_link			*link;
@@ -82,9 +94,15 @@ struct qv_sgl {
 
 /*
  * struct qv_mr - memory of a side behind a key, its pages in reverse order
+ * @side: whose memory
+ * @mr: the region
+ * @sg: an entry for each page
  * @first: first page of the side's memory
  * @pages: how many
  * @offset: of the first byte in its page
+ * @len: bytes
+ * @iova: address of the first byte to users of the key
+ * @rkey: the key of the last registration
  */
 struct qv_mr {
 	struct qv_side		*side;
