@@ -113,6 +113,7 @@ quarry_connect() {
 # print its first namespace's device.
 quarry_reconnect() {
 	local dir=/sys/kernel/config/quarry/connections/$1
+	# shellcheck disable=SC2016 # for the inner shell
 	with_net "${connect_ns:-}" sh -c 'echo 1 >"$1"' - "$dir/connect"
 	wait_for 10 quarry_state "$1" live
 	wait_for 10 test -b "/dev/$(<"$dir/device")n1"

@@ -130,13 +130,19 @@ static int make_qp(struct rdma_cm_id *id, struct qv_side *s)
 	return err ? qv_fail(s->link, "rdma_create_qp: %d", err) : 0;
 }
 
+static void end_child(struct end *e)
+{
+	if (!e->child)
+		return;
+	if (e->child->qp)
+		rdma_destroy_qp(e->child);
+	rdma_destroy_id(e->child);
+	e->child = NULL;
+}
+
 static void end(struct end *e)
 {
-	if (e->child) {
-		if (e->child->qp)
-			rdma_destroy_qp(e->child);
-		rdma_destroy_id(e->child);
-	}
+	end_child(e);
 	if (!IS_ERR_OR_NULL(e->id)) {
 		if (e->id->qp)
 			rdma_destroy_qp(e->id);
@@ -201,8 +207,13 @@ static int hang_up(struct end *client, struct end *server)
 	err = await(server, RDMA_CM_EVENT_DISCONNECTED);
 	if (err)
 		return err;
-	/* The server's own is its answer. */
+	/*
+	 * The server's own is its answer. If that is lost, the client asks
+	 * again after six seconds; an id that has gone through its time-wait
+	 * by then but is still there does not answer, one that is gone does.
+	 */
 	rdma_disconnect(server->child);
+	end_child(server);
 	return await(client, RDMA_CM_EVENT_DISCONNECTED);
 }
 

@@ -40,7 +40,7 @@ struct qv_conf {
 	struct qv_link	*share;		/* use this link's protection domains */
 };
 
-/**
+/*
  * struct qv_side - one end of a link
  * @link: the link
  * @dev: the device; the other end's may be the same
@@ -92,7 +92,7 @@ struct qv_sgl {
 	int		n;
 };
 
-/**
+/*
  * struct qv_mr - memory of a side behind a key, its pages in reverse order
  * @side: whose memory
  * @mr: the region

@@ -243,7 +243,12 @@ static int read_between_writes(struct qv_link *l, u32 len)
 		qv_sgl(a, &src, i * SZ_32K, len, 1);
 		qv_sgl(a, &dst, SZ_1M + i * SZ_32K, len, 1);
 		qv_sgl_fill(a, &src, i);
-		err = qv_post_rdma(a, IB_WR_RDMA_WRITE, &src, m.iova, m.rkey, 0) ?:
+		/*
+		 * Without the fence, IBTA 10.8.3.3, a WRITE may overtake the
+		 * READ before it: one whose answer is lost is carried out
+		 * again, after the WRITE.
+		 */
+		err = qv_post_rdma(a, IB_WR_RDMA_WRITE, &src, m.iova, m.rkey, IB_SEND_FENCE) ?:
 		      qv_post_rdma(a, IB_WR_RDMA_READ, &dst, m.iova, m.rkey, IB_SEND_SIGNALED);
 	}
 	/* Each READ sees the WRITE before it, and not the one behind. */
