@@ -37,8 +37,10 @@ static int execute(struct request *rq, const struct nvme_command *cmd,
 	}
 	status = blk_execute_rq(rq, false);
 	err = req->status;
+	/* The same error whether the connection went before or after the post. */
 	if (!err && status)
-		err = blk_status_to_errno(status);
+		err = status == BLK_STS_TRANSPORT ? -ECONNRESET :
+						    blk_status_to_errno(status);
 	if (result)
 		*result = req->result;
 out:
