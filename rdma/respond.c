@@ -170,7 +170,7 @@ static void duplicate(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 		duplicate_read(qp, pkt);
 	else if (pkt->op->flags & QRDMA_OP_ATOMIC)
 		duplicate_atomic(qp, pkt);
-	else if (!rq->rnr_sent)
+	else
 		owe_ack(rq, qrdma_psn_add(rq->psn, QRDMA_PSN_MASK));
 	/* The peer is in doubt. */
 	rq->ack_now = true;
