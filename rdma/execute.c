@@ -34,7 +34,8 @@ void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 		qrdma_qp_fail(qp);
 }
 
-struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp)
+/* Room for one more READ or atomic; NULL where the peer has too many. */
+static struct qrdma_rres *rres_add(struct qrdma_qp *qp)
 {
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rres *res;
@@ -211,7 +212,7 @@ static enum qrdma_verdict execute_read(struct qrdma_qp *qp,
 		return QRDMA_INV_REQ;
 	if (!range_ok(qp, rkey, IB_ACCESS_REMOTE_READ, va, len))
 		return QRDMA_REM_ACC;
-	res = qrdma_rres_add(qp);
+	res = rres_add(qp);
 	if (!res)
 		return QRDMA_INV_REQ;
 	res->kind = QRDMA_RRES_READ;
@@ -262,7 +263,7 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 			  IB_ACCESS_REMOTE_ATOMIC, va, len);
 	if (!mr)
 		return QRDMA_REM_ACC;
-	res = qrdma_rres_add(qp);
+	res = rres_add(qp);
 	if (res) {
 		res->kind = QRDMA_RRES_ATOMIC;
 		res->first_psn = rq->psn;

@@ -10,9 +10,7 @@ int qrdma_init(void)
 	err = qrdma_icrc_init();
 	if (err)
 		return err;
-	err = qrdma_qp_table_init();
-	if (err)
-		goto err_exit_icrc;
+	qrdma_qp_table_init();
 	err = qrdma_net_init();
 	if (err)
 		goto err_exit_qp_table;
@@ -25,7 +23,6 @@ err_exit_net:
 	qrdma_net_exit();
 err_exit_qp_table:
 	qrdma_qp_table_exit();
-err_exit_icrc:
 	qrdma_icrc_exit();
 	return err;
 }

@@ -141,7 +141,7 @@ int qrdma_frags_from_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 
 /* qp.c */
 extern const struct ib_device_ops qrdma_qp_ops;
-int qrdma_qp_table_init(void);
+void qrdma_qp_table_init(void);
 void qrdma_qp_table_exit(void);
 /* Context: RCU read side. */
 struct qrdma_qp *qrdma_qp_find(u32 qpn);
@@ -154,8 +154,6 @@ struct qrdma_qp *qrdma_qp_find(u32 qpn);
 void qrdma_qp_fail(struct qrdma_qp *qp);
 /* Let the QP's work run both engines once more. Context: any. */
 void qrdma_qp_queue_work(struct qrdma_qp *qp);
-/* Run both engines now. Context: bottom halves off, no lock of the QP held. */
-void qrdma_qp_run(struct qrdma_qp *qp);
 /**
  * qrdma_qp_notify() - call the handlers that an engine left to be called
  * @qp: the QP
@@ -219,8 +217,6 @@ struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp);
 /* Complete the receive that qrdma_rq_next() gave. */
 void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 		       struct qrdma_notify *nt);
-/* Room for one more READ or atomic; NULL where the peer has too many. */
-struct qrdma_rres *qrdma_rres_add(struct qrdma_qp *qp);
 
 /* respond.c */
 void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,

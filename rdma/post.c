@@ -105,7 +105,6 @@ static int take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;
 	wqe->send_flags = wr->send_flags;
-	wqe->done = false;
 	wqe->status = 0;
 	wqe->length = 0;
 	wqe->num_sge = 0;

@@ -21,11 +21,10 @@
 static DEFINE_XARRAY_ALLOC(qps);
 static u32 next_qpn;
 
-int qrdma_qp_table_init(void)
+void qrdma_qp_table_init(void)
 {
 	/* Where numbering starts is not to be guessed, nor reused at once. */
 	next_qpn = get_random_u32_below(QRDMA_QPN_MASK - 2) + 2;
-	return 0;
 }
 
 void qrdma_qp_table_exit(void)
@@ -141,7 +140,8 @@ void qrdma_qp_notify(struct qrdma_qp *qp, const struct qrdma_notify *nt)
 		notify_events(qp, nt->flags);
 }
 
-void qrdma_qp_run(struct qrdma_qp *qp)
+/* Run both engines. Context: bottom halves off, no lock of the QP held. */
+static void run(struct qrdma_qp *qp)
 {
 	struct qrdma_notify nt = {
 		.flags = atomic_xchg(&qp->nt_left, 0),
@@ -163,7 +163,7 @@ void qrdma_qp_run(struct qrdma_qp *qp)
 static void work(struct work_struct *work)
 {
 	local_bh_disable();
-	qrdma_qp_run(container_of(work, struct qrdma_qp, work));
+	run(container_of(work, struct qrdma_qp, work));
 	local_bh_enable();
 }
 
@@ -453,8 +453,6 @@ static int set_av(struct qrdma_qp *qp, const struct ib_qp_attr *attr)
 	err = qrdma_av_from_attr(&attr->ah_attr, &av);
 	if (err)
 		return err;
-	if (!(rdma_ah_get_ah_flags(&attr->ah_attr) & IB_AH_GRH))
-		return -EINVAL;
 	av.sport = qrdma_sport(&attr->ah_attr, qp->ibqp.qp_num,
 			       qp->attr.dest_qp_num);
 	qp->av = av;

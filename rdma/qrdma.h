@@ -93,7 +93,7 @@ struct qrdma_dev {
 	struct ib_device	ibdev;	/* first: ib_core allocates it */
 	struct net_device	*ndev;	/* held until the device is freed */
 	netdevice_tracker	ndev_tracker;
-	struct list_head	list;	/* qrdma_dev_list, under its mutex */
+	struct list_head	list;	/* all devices, see device.c */
 	struct qrdma_stats __percpu *stats;
 	struct qrdma_qp __rcu	*gsi;	/* QP1 */
 	atomic_t		nr_qps;
@@ -199,7 +199,6 @@ struct qrdma_swqe {
 	u8		opcode;		/* enum ib_wr_opcode */
 	u8		send_flags;	/* IB_SEND_* */
 	u8		num_sge;
-	bool		done;		/* local operation carried out */
 	u8		status;		/* of a local operation that failed */
 	u32		length;		/* payload bytes */
 	u32		first_psn;
@@ -388,9 +387,9 @@ struct qrdma_atomic {
  * @ack_syndrome: its AETH syndrome
  * @ack_psn: its PSN
  * @ack_now: it does not wait for company
- * @ack_later: one that waits for the requester to take it along; a struct
- *             qrdma_ack_later as a word, 0 for none. Also without @lock
- * @ack_sent: PSN of the latest acknowledge that did not wait
+ * @ack_later: one that waits for the requester to take it along; PSN
+ *             and MSN in one word, 0 for none. Also changed without @lock
+ * @ack_sent: PSN up to which the peer has been answered, as far as is known
  * @ack_armed: @ack_later when the timer was started
  * @ack_timer_on: the timer is running
  * @ack_skip: so many are to be sent without waiting
@@ -456,7 +455,7 @@ struct qrdma_rq {
 struct qrdma_qp {
 	struct ib_qp		ibqp;
 	struct qrdma_dev	*dev;
-	enum ib_qp_state	state;	/* written by qrdma_qp_set_state() only */
+	enum ib_qp_state	state;	/* written under state_lock */
 	u32			mtu;	/* payload bytes a packet */
 	u32			dqpn;
 	u8			type;	/* enum ib_qp_type */
@@ -473,10 +472,10 @@ struct qrdma_qp {
 	struct work_struct	work;	/* on the bottom-half queue */
 	atomic_t		nt_left;	/* QRDMA_NT_*, for the work */
 
-	struct mutex		mutex;	/* modify, query, destroy: the fields below */
+	spinlock_t		state_lock;	/* protects changes of state */
+	struct mutex		mutex;	/* modify and query: protects attr */
 	struct ib_qp_attr	attr;
 	struct ib_qp_init_attr	init;
-	spinlock_t		state_lock;	/* protects state */
 };
 
 /* One received packet. Offsets are from skb->data. */
@@ -593,8 +592,6 @@ static inline __be16 qrdma_sport(const struct rdma_ah_attr *attr, u32 lqpn,
 	return cpu_to_be16(rdma_flow_label_to_udp_sport(fl));
 }
 
-void qrdma_av_to_attr(const struct qrdma_av *av, struct rdma_ah_attr *attr);
-
 /* stats.c */
 extern const struct ib_device_ops qrdma_stats_ops;
 
@@ -602,7 +599,7 @@ extern const struct ib_device_ops qrdma_stats_ops;
 int qrdma_icrc_init(void);
 void qrdma_icrc_exit(void);
 /**
- * qrdma_icrc_compute() - the invariant CRC of a packet, IBTA annex A17.9
+ * qrdma_icrc_compute() - the invariant CRC of a packet, IBTA annex A17.3.3
  * @skb: holds the packet
  * @ip: its IPv4 or IPv6 header; may stand anywhere
  * @family: AF_INET or AF_INET6
@@ -626,8 +623,6 @@ int qrdma_net_get(struct net *net);	/* open the port, or take a reference */
 void qrdma_net_put(struct net *net);
 /**
  * qrdma_skb_alloc() - a packet to be filled
- * @dev: the device
- * @av: where it will go
  * @size: bytes of linear room for transport headers and copied payload,
  *        without pad and ICRC
  *
@@ -636,8 +631,7 @@ void qrdma_net_put(struct net *net);
  * Context: bottom halves off.
  * Return: the packet, or NULL.
  */
-struct sk_buff *qrdma_skb_alloc(struct qrdma_dev *dev, const struct qrdma_av *av,
-				u32 size);
+struct sk_buff *qrdma_skb_alloc(u32 size);
 /**
  * qrdma_skb_seal() - finish a packet: pad, ICRC, UDP and IP header
  * @skb: BTH to end of payload; skb->data is at the BTH. The pad count is set

@@ -104,15 +104,11 @@ static void fill_rc_headers(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
 	const struct qrdma_opcode *op = &qrdma_opcodes[opcode];
 	struct qrdma_bth *bth = (struct qrdma_bth *)hdr;
 
-	bth->opcode = opcode;
-	bth->flags = QRDMA_BTH_MIG;
+	qrdma_bth_fill(bth, opcode, qp->dqpn, qp->sq.psn);
 	if ((wqe->send_flags & IB_SEND_SOLICITED) &&
 	    (op->flags & QRDMA_OP_END) &&
 	    (op->flags & (QRDMA_OP_SEND | QRDMA_OP_IMM)))
 		bth->flags |= QRDMA_BTH_SE;
-	bth->pkey = cpu_to_be16(QRDMA_DEF_PKEY);
-	bth->dqpn = cpu_to_be32(qp->dqpn);
-	bth->apsn = cpu_to_be32(qp->sq.psn);
 
 	if (op->flags & QRDMA_OP_RETH) {
 		struct qrdma_reth *reth = (void *)hdr + op->ext;
@@ -160,8 +156,7 @@ static struct sk_buff *build_rc(struct qrdma_qp *qp,
 	struct sk_buff *skb;
 	int err = 0;
 
-	skb = qrdma_skb_alloc(qp->dev, &qp->av,
-			      hdr_len + (lend ? QRDMA_LEND_LINEAR : payload));
+	skb = qrdma_skb_alloc(hdr_len + (lend ? QRDMA_LEND_LINEAR : payload));
 	if (unlikely(!skb))
 		return ERR_PTR(-ENOMEM);
 	fill_rc_headers(qp, wqe, skb_put(skb, hdr_len), opcode, off);
@@ -237,7 +232,6 @@ static void run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 					wqe->reg.access);
 	else
 		err = qrdma_mr_invalidate(pd, wqe->imm_or_key, false);
-	wqe->done = true;
 	qp->sq.cur++;
 	qp->sq.fresh++;
 	if (err) {
@@ -401,18 +395,13 @@ static struct sk_buff *build_ud(struct qrdma_qp *qp,
 	struct sk_buff *skb;
 	int err;
 
-	skb = qrdma_skb_alloc(qp->dev, &wqe->ud.av,
-			      op->hdr_len + wqe->length);
+	skb = qrdma_skb_alloc(op->hdr_len + wqe->length);
 	if (!skb)
 		return NULL;
 	bth = skb_put(skb, op->hdr_len);
-	bth->opcode = opcode;
-	bth->flags = QRDMA_BTH_MIG;
+	qrdma_bth_fill(bth, opcode, wqe->ud.remote_qpn, qp->sq.psn);
 	if (wqe->send_flags & IB_SEND_SOLICITED)
 		bth->flags |= QRDMA_BTH_SE;
-	bth->pkey = cpu_to_be16(QRDMA_DEF_PKEY);
-	bth->dqpn = cpu_to_be32(wqe->ud.remote_qpn);
-	bth->apsn = cpu_to_be32(qp->sq.psn);
 	deth = (void *)bth + op->ext;
 	/* A queue key with the top bit set stands for the QP's own, 10.2.5. */
 	deth->qkey = cpu_to_be32(wqe->ud.remote_qkey & BIT(31) ?

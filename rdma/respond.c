@@ -324,16 +324,6 @@ void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	}
 }
 
-static void fill_bth(const struct qrdma_qp *qp, struct qrdma_bth *bth,
-		     u8 opcode, u32 psn)
-{
-	bth->opcode = opcode;
-	bth->flags = QRDMA_BTH_MIG;
-	bth->pkey = cpu_to_be16(QRDMA_DEF_PKEY);
-	bth->dqpn = cpu_to_be32(qp->dqpn);
-	bth->apsn = cpu_to_be32(psn);
-}
-
 static void fill_aeth(void *p, u8 syndrome, u32 msn)
 {
 	struct qrdma_aeth *aeth = p;
@@ -349,11 +339,11 @@ static struct sk_buff *build_ack(struct qrdma_qp *qp, u8 opcode, u32 psn,
 	struct sk_buff *skb;
 	void *hdr;
 
-	skb = qrdma_skb_alloc(qp->dev, &qp->av, op->hdr_len);
+	skb = qrdma_skb_alloc(op->hdr_len);
 	if (!skb)
 		return NULL;
 	hdr = skb_put(skb, op->hdr_len);
-	fill_bth(qp, hdr, opcode, psn);
+	qrdma_bth_fill(hdr, opcode, qp->dqpn, psn);
 	fill_aeth(hdr + op->ext, syndrome, msn);
 	return skb;
 }
@@ -396,11 +386,11 @@ static struct sk_buff *build_read_response(struct qrdma_qp *qp,
 	struct sk_buff *skb;
 	void *hdr;
 
-	skb = qrdma_skb_alloc(qp->dev, &qp->av, op->hdr_len + payload);
+	skb = qrdma_skb_alloc(op->hdr_len + payload);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
 	hdr = skb_put(skb, op->hdr_len);
-	fill_bth(qp, hdr, opcode, res->psn);
+	qrdma_bth_fill(hdr, opcode, qp->dqpn, res->psn);
 	if (op->flags & QRDMA_OP_AETH)
 		fill_aeth(hdr + op->ext, QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT,
 			  res->msn);
@@ -537,7 +527,7 @@ static void owe_what_waits(struct qrdma_rq *rq)
 
 void qrdma_rq_ack_now(struct qrdma_qp *qp)
 {
-	struct qrdma_notify nt = {};
+	struct qrdma_notify nt = {}; /* who ends a QP is not told of it */
 
 	spin_lock_bh(&qp->rq.lock);
 	owe_what_waits(&qp->rq);

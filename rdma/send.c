@@ -19,8 +19,7 @@
 			       sizeof(struct udphdr), 16) + 4)
 static_assert(!((HEADROOM + sizeof(struct qrdma_bth)) % 16));
 
-struct sk_buff *qrdma_skb_alloc(struct qrdma_dev *dev, const struct qrdma_av *av,
-				u32 size)
+struct sk_buff *qrdma_skb_alloc(u32 size)
 {
 	/* Without frags the trailer is put behind the payload. */
 	u32 want = HEADROOM + size + TRAILER_ROOM;

@@ -135,11 +135,8 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 	sq->timer_on = false;
 	if (!sending(qp)) {
 		/* Nothing to wait for any more. */
-	} else if (sq->rnr_wait) {
+	} else if (sq->rnr_wait || sq->starved) {
 		sq->rnr_wait = false;
-		qrdma_sq_run(qp, &nt);
-		qrdma_timer_arm(qp);
-	} else if (sq->starved) {
 		sq->starved = false;
 		qrdma_sq_run(qp, &nt);
 		qrdma_timer_arm(qp);

@@ -177,14 +177,8 @@ int qrdma_av_from_attr(const struct rdma_ah_attr *attr, struct qrdma_av *av)
 	return 0;
 }
 
-/**
- * qrdma_av_to_attr() - the mirror of qrdma_av_from_attr()
- * @av: address vector
- * @attr: filled in, without a reference to the source GID
- *
- * Context: any.
- */
-void qrdma_av_to_attr(const struct qrdma_av *av, struct rdma_ah_attr *attr)
+/* The mirror of it, without a reference to the source GID. */
+static void av_to_attr(const struct qrdma_av *av, struct rdma_ah_attr *attr)
 {
 	struct in6_addr dgid;
 
@@ -213,7 +207,7 @@ static int destroy_ah(struct ib_ah *ibah, u32 flags)
 
 static int query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
-	qrdma_av_to_attr(&to_qah(ibah)->av, attr);
+	av_to_attr(&to_qah(ibah)->av, attr);
 	return 0;
 }
 

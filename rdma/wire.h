@@ -29,8 +29,6 @@ static_assert(sizeof(struct qrdma_bth) == 12);
 #define QRDMA_BTH_PAD_SHIFT	4
 #define QRDMA_BTH_PAD_MASK	0x30
 #define QRDMA_BTH_VER_MASK	0x0f
-#define QRDMA_BTH_FECN		BIT(31)
-#define QRDMA_BTH_BECN		BIT(30)
 #define QRDMA_BTH_ACK_REQ	BIT(31)
 #define QRDMA_QPN_MASK		0x00ffffff
 #define QRDMA_PSN_MASK		0x00ffffff
@@ -160,6 +158,17 @@ static inline u32 qrdma_bth_psn(const struct qrdma_bth *bth)
 static inline unsigned int qrdma_bth_pad(const struct qrdma_bth *bth)
 {
 	return (bth->flags & QRDMA_BTH_PAD_MASK) >> QRDMA_BTH_PAD_SHIFT;
+}
+
+/* What every packet of this device begins with; seal adds the pad count. */
+static inline void qrdma_bth_fill(struct qrdma_bth *bth, u8 opcode, u32 dqpn,
+				  u32 psn)
+{
+	bth->opcode = opcode;
+	bth->flags = QRDMA_BTH_MIG;
+	bth->pkey = cpu_to_be16(QRDMA_DEF_PKEY);
+	bth->dqpn = cpu_to_be32(dqpn);
+	bth->apsn = cpu_to_be32(psn);
 }
 
 #endif
