@@ -19,6 +19,29 @@ static void exec_abort(struct qtgt_req *req)
 }
 
 /**
+ * qtgt_parse_any_admin() - parse what every type of controller has
+ * @req: request
+ *
+ * Context: any.
+ * Return: an NVMe status.
+ */
+u16 qtgt_parse_any_admin(struct qtgt_req *req)
+{
+	switch (req->cmd.common.opcode) {
+	case nvme_admin_set_features:
+	case nvme_admin_get_features:
+		return qtgt_parse_features(req);
+	case nvme_admin_async_event:
+		return qtgt_parse_async_event(req);
+	case nvme_admin_keep_alive:
+		req->execute = qtgt_exec_keep_alive;
+		return 0;
+	default:
+		return qtgt_bad_opcode(req);
+	}
+}
+
+/**
  * qtgt_parse_admin() - parse an admin command that is not a fabrics one
  * @req: request on an admin queue
  *
@@ -45,15 +68,7 @@ u16 qtgt_parse_admin(struct qtgt_req *req)
 	case nvme_admin_abort_cmd:
 		req->execute = exec_abort;
 		return 0;
-	case nvme_admin_set_features:
-	case nvme_admin_get_features:
-		return qtgt_parse_features(req);
-	case nvme_admin_async_event:
-		return qtgt_parse_async_event(req);
-	case nvme_admin_keep_alive:
-		req->execute = qtgt_exec_keep_alive;
-		return 0;
 	default:
-		return qtgt_bad_opcode(req);
+		return qtgt_parse_any_admin(req);
 	}
 }

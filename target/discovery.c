@@ -195,13 +195,8 @@ static void exec_log(struct qtgt_req *req)
 	qtgt_req_complete(req, status);
 }
 
-/**
- * qtgt_exec_disc_identify() - execute Identify on a discovery controller
- * @req: request
- *
- * Context: process, may sleep.
- */
-void qtgt_exec_disc_identify(struct qtgt_req *req)
+/* Identify: a discovery controller has no namespaces. */
+static void exec_identify(struct qtgt_req *req)
 {
 	struct nvme_id_ctrl *id;
 	u16 status;
@@ -242,17 +237,9 @@ u16 qtgt_parse_discovery(struct qtgt_req *req)
 		return 0;
 	case nvme_admin_identify:
 		req->data_len = NVME_IDENTIFY_DATA_SIZE;
-		req->execute = qtgt_exec_disc_identify;
-		return 0;
-	case nvme_admin_set_features:
-	case nvme_admin_get_features:
-		return qtgt_parse_features(req);
-	case nvme_admin_async_event:
-		return qtgt_parse_async_event(req);
-	case nvme_admin_keep_alive:
-		req->execute = qtgt_exec_keep_alive;
+		req->execute = exec_identify;
 		return 0;
 	default:
-		return qtgt_bad_opcode(req);
+		return qtgt_parse_any_admin(req);
 	}
 }

@@ -328,7 +328,6 @@ bool qtgt_host_allowed(struct qtgt_subsys *subsys, const char *hostnqn);
 
 /* namespace.c */
 u16 qtgt_req_find_ns(struct qtgt_req *req);
-void qtgt_ns_put(struct qtgt_ns *ns);
 void qtgt_ns_check_size(struct qtgt_ns *ns);
 void qtgt_ns_set_readonly(struct qtgt_ns *ns, bool on);
 
@@ -383,9 +382,9 @@ u16 qtgt_parse_fabrics(struct qtgt_req *req);
 
 /* admin.c, identify.c, features.c, log-pages.c, discovery.c */
 u16 qtgt_parse_admin(struct qtgt_req *req);
+u16 qtgt_parse_any_admin(struct qtgt_req *req);
 u16 qtgt_parse_discovery(struct qtgt_req *req);
 void qtgt_exec_identify(struct qtgt_req *req);
-void qtgt_exec_disc_identify(struct qtgt_req *req);
 void qtgt_identify_common(struct qtgt_req *req, struct nvme_id_ctrl *id);
 u16 qtgt_parse_features(struct qtgt_req *req);
 u32 qtgt_log_len(const struct nvme_command *cmd);

@@ -336,17 +336,6 @@ u16 qtgt_req_find_ns(struct qtgt_req *req)
 	return 0;
 }
 
-/**
- * qtgt_ns_put() - let go of a namespace
- * @ns: namespace
- *
- * Context: any.
- */
-void qtgt_ns_put(struct qtgt_ns *ns)
-{
-	percpu_ref_put(&ns->ref);
-}
-
 int qtgt_ns_set_anagrp(struct qtgt_ns *ns, u32 grpid)
 {
 	struct qtgt_ctrl *ctrl;
