@@ -27,8 +27,15 @@ static int on_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 {
 	struct end *e = id->context;
 
-	if (ev->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+	/*
+	 * A request that the wire doubled is a new one to the core once the
+	 * first has been answered with a rejection. Not 0: the core ends it.
+	 */
+	if (ev->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		if (e->child)
+			return -EBUSY;
 		e->child = id;
+	}
 	if (ev->param.conn.private_data_len >= sizeof(e->data) &&
 	    (ev->event == RDMA_CM_EVENT_CONNECT_REQUEST ||
 	     ev->event == RDMA_CM_EVENT_ESTABLISHED || ev->event == RDMA_CM_EVENT_REJECTED) &&
@@ -140,14 +147,15 @@ static void end_child(struct end *e)
 	e->child = NULL;
 }
 
+/* A listener before its child: after that no other child can come. */
 static void end(struct end *e)
 {
-	end_child(e);
 	if (!IS_ERR_OR_NULL(e->id)) {
 		if (e->id->qp)
 			rdma_destroy_qp(e->id);
 		rdma_destroy_id(e->id);
 	}
+	end_child(e);
 }
 
 static int call_server(struct end *client, struct end *server)
