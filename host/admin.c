@@ -349,7 +349,8 @@ void qhost_start_events(struct qhost_ctrl *ctrl)
  * it is read the controller reports no further change.
  *
  * Context: process, sleeps.
- * Return: 0, a positive NVMe status, or an errno.
+ * Return: 0, also for a controller that has no such list, or an errno where
+ * it is to be read again.
  */
 int qhost_clear_changed_ns(struct qhost_ctrl *ctrl)
 {
@@ -368,6 +369,8 @@ int qhost_clear_changed_ns(struct qhost_ctrl *ctrl)
 		return -ENOMEM;
 	err = qhost_sync_cmd(ctrl, &cmd, NULL, buf, size);
 	kfree(buf);
+	if (err > 0)
+		return err & NVME_STATUS_DNR ? 0 : -EAGAIN;
 	return err;
 }
 

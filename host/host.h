@@ -233,6 +233,8 @@ struct qhost_ctrl {
 	struct work_struct aen_work;
 	struct delayed_work scan_work;
 	struct delayed_work keep_alive_work;
+	/* scan_work's own: how often it has not seen all, in a row */
+	u8 scan_tries;
 	u32 aen_result;
 	u16 aen_status;
 
