@@ -348,7 +348,7 @@ int qhost_identify_ctrl(struct qhost_ctrl *ctrl);
 int qhost_set_queue_count(struct qhost_ctrl *ctrl, unsigned int *count);
 void qhost_start_keep_alive(struct qhost_ctrl *ctrl);
 void qhost_keep_alive_work(struct work_struct *work);
-void qhost_start_events(struct qhost_ctrl *ctrl);
+int qhost_start_events(struct qhost_ctrl *ctrl);
 void qhost_aen_work(struct work_struct *work);
 int qhost_clear_changed_ns(struct qhost_ctrl *ctrl);
 
