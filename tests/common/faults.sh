@@ -155,18 +155,19 @@ fault_trial() {
 # its second and so on, until none is left; then again with all of them failing
 # from a point on. UNDO is called where DO succeeds all the same, GONE where it
 # does not, and must find nothing of it left: `false` for what must not fail. In
-# the end DO succeeds, at once.
+# the end DO succeeds, at once. With sparse=N in front not each, but the first N
+# and then one of more and more: for what allocates thousands of the same.
 #
 # DO runs in a shell of its own: what it does by another program it does last,
 # with exec, and what comes before in the shell itself. errexit is off in it.
 every_allocation() {
 	local what=$1 do=$2 undo=$3 gone=${4:-true} nth space struck trials=0 survived=0 begun=$SECONDS
-	for ((nth = 1; ; nth++)); do
+	for ((nth = 1; ; nth += 1 + nth / ${sparse:-1000000})); do
 		fault_trial "$what" "$undo" "$gone" failing_nth "$nth" "$do"
 		((struck)) || break
 	done
 	((nth > 1)) || fail "$what: has no allocation that could fail"
-	echo "== $what: $((nth - 1)) allocations, in spite of $((survived - 1)) it succeeded, $((SECONDS - begun)) s" >>"$FULL"
+	echo "== $what: less than $nth allocations, $((trials - 1)) failed in turn, in spite of $((survived - 1)) it succeeded, $((SECONDS - begun)) s" >>"$FULL"
 	trials=0 survived=0 begun=$SECONDS
 	for ((space = 1; ; space += 64 + space / 8)); do
 		fault_trial "$what" "$undo" "$gone" failing_after "$space" "$do"
