@@ -466,7 +466,10 @@ static struct config_item *connections_make_item(struct config_group *group,
 	mutex_init(&conn->lock);
 	spin_lock_init(&conn->ctrl_lock);
 	qhost_options_init(&conn->opts);
-	config_item_init_type_name(&conn->item, name, &connection_type);
+	if (!qcfs_item_init(&conn->item, name, &connection_type)) {
+		kfree(conn);
+		return ERR_PTR(-ENOMEM);
+	}
 	return &conn->item;
 }
 

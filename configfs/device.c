@@ -175,7 +175,10 @@ static struct config_group *devices_make(struct config_group *group,
 	if (!d)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&d->lock);
-	config_group_init_type_name(&d->group, name, &device_type);
+	if (!qcfs_group_init(&d->group, name, &device_type)) {
+		kfree(d);
+		return ERR_PTR(-ENOMEM);
+	}
 	return &d->group;
 }
 

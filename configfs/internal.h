@@ -35,6 +35,25 @@ void qcfs_namespaces_init(struct qcfs_namespaces *namespaces);
 struct qtgt_host *qcfs_item_host(struct config_item *item);
 struct qtgt_subsys *qcfs_item_subsys(struct config_item *item);
 
+/*
+ * The core allocates names of CONFIGFS_ITEM_NAME_LEN characters and more, and
+ * does not tell when it cannot; then it oopses at the first link to the item.
+ * False: there is no name, and nothing to undo but the memory of the item.
+ */
+static inline bool qcfs_item_init(struct config_item *item, const char *name,
+				  const struct config_item_type *type)
+{
+	config_item_init_type_name(item, name, type);
+	return config_item_name(item);
+}
+
+static inline bool qcfs_group_init(struct config_group *group, const char *name,
+				   const struct config_item_type *type)
+{
+	config_group_init_type_name(group, name, type);
+	return config_item_name(&group->cg_item);
+}
+
 /* A line without its end in @buf; -EINVAL where it is empty or too long. */
 int qcfs_get_line(const char *page, char *buf, size_t size);
 

@@ -52,11 +52,19 @@ static struct config_group *hosts_make(struct config_group *group,
 	host->host = qtgt_host_create(name);
 	if (IS_ERR(host->host)) {
 		err = PTR_ERR(host->host);
-		kfree(host);
-		return ERR_PTR(err);
+		goto err_free;
 	}
-	config_group_init_type_name(&host->group, name, &host_type);
+	if (!qcfs_group_init(&host->group, name, &host_type)) {
+		err = -ENOMEM;
+		goto err_destroy;
+	}
 	return &host->group;
+
+err_destroy:
+	qtgt_host_destroy(host->host);
+err_free:
+	kfree(host);
+	return ERR_PTR(err);
 }
 
 static struct configfs_group_operations hosts_group_ops = {

@@ -277,11 +277,19 @@ static struct config_group *namespaces_make(struct config_group *group,
 	ns->ns = qtgt_ns_create(namespaces->subsys, nsid);
 	if (IS_ERR(ns->ns)) {
 		err = PTR_ERR(ns->ns);
-		kfree(ns);
-		return ERR_PTR(err);
+		goto err_free;
 	}
-	config_group_init_type_name(&ns->group, name, &ns_type);
+	if (!qcfs_group_init(&ns->group, name, &ns_type)) {
+		err = -ENOMEM;
+		goto err_destroy;
+	}
 	return &ns->group;
+
+err_destroy:
+	qtgt_ns_destroy(ns->ns);
+err_free:
+	kfree(ns);
+	return ERR_PTR(err);
 }
 
 static struct configfs_group_operations namespaces_group_ops = {

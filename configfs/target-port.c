@@ -525,14 +525,19 @@ static struct config_group *referrals_make(struct config_group *group,
 	if (!referral)
 		return ERR_PTR(-ENOMEM);
 	referral->port = qtgt_referral_create();
-	if (IS_ERR(referral->port)) {
-		kfree(referral);
-		return ERR_PTR(-ENOMEM);
-	}
+	if (IS_ERR(referral->port))
+		goto err_free;
+	if (!qcfs_group_init(&referral->group, name, &referral_type))
+		goto err_destroy;
 	referral->referral = true;
 	mutex_init(&referral->lock);
-	config_group_init_type_name(&referral->group, name, &referral_type);
 	return &referral->group;
+
+err_destroy:
+	qtgt_port_destroy(referral->port);
+err_free:
+	kfree(referral);
+	return ERR_PTR(-ENOMEM);
 }
 
 /* While its parent is still there: the release may come later. */
@@ -676,15 +681,22 @@ static struct config_group *ana_groups_make(struct config_group *group,
 	if (!ana)
 		return ERR_PTR(-ENOMEM);
 	err = qtgt_port_ana_add(port->port, grpid);
-	if (err) {
-		kfree(ana);
-		return ERR_PTR(err);
+	if (err)
+		goto err_free;
+	if (!qcfs_group_init(&ana->group, name, &ana_type)) {
+		err = -ENOMEM;
+		goto err_del;
 	}
 	ana->port = port;
 	ana->grpid = grpid;
 	config_group_get(&port->group);
-	config_group_init_type_name(&ana->group, name, &ana_type);
 	return &ana->group;
+
+err_del:
+	qtgt_port_ana_del(port->port, grpid);
+err_free:
+	kfree(ana);
+	return ERR_PTR(err);
 }
 
 static struct configfs_group_operations ana_groups_group_ops = {
@@ -721,12 +733,11 @@ static struct config_group *ports_make(struct config_group *group,
 	if (!port)
 		return ERR_PTR(-ENOMEM);
 	port->port = qtgt_port_create(portid);
-	if (IS_ERR(port->port)) {
-		kfree(port);
-		return ERR_PTR(-ENOMEM);
-	}
+	if (IS_ERR(port->port))
+		goto err_free;
+	if (!qcfs_group_init(&port->group, name, &port_type))
+		goto err_destroy;
 	mutex_init(&port->lock);
-	config_group_init_type_name(&port->group, name, &port_type);
 	add_folder(&port->subsystems, "subsystems", &port_subsys_type,
 		   &port->group);
 	add_folder(&port->referrals, "referrals", &referrals_type,
@@ -736,6 +747,12 @@ static struct config_group *ports_make(struct config_group *group,
 	add_folder(&port->ana_default, __stringify(QTGT_DEFAULT_ANAGRP),
 		   &ana_default_type, &port->ana_groups);
 	return &port->group;
+
+err_destroy:
+	qtgt_port_destroy(port->port);
+err_free:
+	kfree(port);
+	return ERR_PTR(-ENOMEM);
 }
 
 static struct configfs_group_operations ports_group_ops = {

@@ -413,11 +413,13 @@ static struct config_group *subsystems_make(struct config_group *group,
 	subsys->subsys = qtgt_subsys_create(name);
 	if (IS_ERR(subsys->subsys)) {
 		err = PTR_ERR(subsys->subsys);
-		kfree(subsys);
-		return ERR_PTR(err);
+		goto err_free;
+	}
+	if (!qcfs_group_init(&subsys->group, name, &subsys_type)) {
+		err = -ENOMEM;
+		goto err_destroy;
 	}
 	mutex_init(&subsys->lock);
-	config_group_init_type_name(&subsys->group, name, &subsys_type);
 
 	subsys->namespaces.subsys = subsys->subsys;
 	qcfs_namespaces_init(&subsys->namespaces);
@@ -427,6 +429,12 @@ static struct config_group *subsystems_make(struct config_group *group,
 				    &allowed_hosts_type);
 	configfs_add_default_group(&subsys->allowed_hosts, &subsys->group);
 	return &subsys->group;
+
+err_destroy:
+	qtgt_subsys_destroy(subsys->subsys);
+err_free:
+	kfree(subsys);
+	return ERR_PTR(err);
 }
 
 static struct configfs_group_operations subsystems_group_ops = {

@@ -331,14 +331,22 @@ void qhost_keep_alive_work(struct work_struct *work)
  * @ctrl: the controller, all of it set up
  *
  * Context: process, sleeps.
+ * Return: 0, also where the controller refuses, or an errno where it could
+ * not be asked.
  */
-void qhost_start_events(struct qhost_ctrl *ctrl)
+int qhost_start_events(struct qhost_ctrl *ctrl)
 {
 	u32 events = ctrl->oaes & NVME_AEN_CFG_NS_ATTR;
+	int err = 0;
 
-	if (events && set_feature(ctrl, NVME_FEAT_ASYNC_EVENT, events, NULL))
+	if (events)
+		err = set_feature(ctrl, NVME_FEAT_ASYNC_EVENT, events, NULL);
+	if (err < 0)
+		return err;
+	if (err)
 		qhost_warn(ctrl, "the controller will not report changes of its namespaces\n");
 	qhost_post_aen(ctrl);
+	return 0;
 }
 
 /**
@@ -349,7 +357,8 @@ void qhost_start_events(struct qhost_ctrl *ctrl)
  * it is read the controller reports no further change.
  *
  * Context: process, sleeps.
- * Return: 0, a positive NVMe status, or an errno.
+ * Return: 0, also for a controller that has no such list, or an errno where
+ * it is to be read again.
  */
 int qhost_clear_changed_ns(struct qhost_ctrl *ctrl)
 {
@@ -368,6 +377,8 @@ int qhost_clear_changed_ns(struct qhost_ctrl *ctrl)
 		return -ENOMEM;
 	err = qhost_sync_cmd(ctrl, &cmd, NULL, buf, size);
 	kfree(buf);
+	if (err > 0)
+		return err & NVME_STATUS_DNR ? 0 : -EAGAIN;
 	return err;
 }
 

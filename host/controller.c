@@ -180,7 +180,7 @@ static void fail_work(struct work_struct *work)
 void qhost_queue_scan(struct qhost_ctrl *ctrl, unsigned long delay)
 {
 	if (qhost_ctrl_state(ctrl) == QHOST_LIVE)
-		queue_delayed_work(qhost_wq, &ctrl->scan_work, delay);
+		mod_delayed_work(qhost_wq, &ctrl->scan_work, delay);
 }
 
 static void release(struct device *dev)

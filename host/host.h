@@ -233,6 +233,8 @@ struct qhost_ctrl {
 	struct work_struct aen_work;
 	struct delayed_work scan_work;
 	struct delayed_work keep_alive_work;
+	/* scan_work's own: how often it has not seen all, in a row */
+	u8 scan_tries;
 	u32 aen_result;
 	u16 aen_status;
 
@@ -346,7 +348,7 @@ int qhost_identify_ctrl(struct qhost_ctrl *ctrl);
 int qhost_set_queue_count(struct qhost_ctrl *ctrl, unsigned int *count);
 void qhost_start_keep_alive(struct qhost_ctrl *ctrl);
 void qhost_keep_alive_work(struct work_struct *work);
-void qhost_start_events(struct qhost_ctrl *ctrl);
+int qhost_start_events(struct qhost_ctrl *ctrl);
 void qhost_aen_work(struct work_struct *work);
 int qhost_clear_changed_ns(struct qhost_ctrl *ctrl);
 

@@ -18,6 +18,13 @@
 
 #define NSIDS_PER_LIST	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
 
+/*
+ * A look at the namespaces that has not seen all of them is taken again, so
+ * many times, and twice as late each time. Half a minute in all.
+ */
+#define SCAN_TRIES	8
+#define SCAN_DELAY	(HZ / 8)
+
 /* NVMe base 2.0, figure 97: NSFEAT bit 4, NPWG and NOWS are there. */
 #define NSFEAT_OPTPERF	BIT(4)
 
@@ -406,12 +413,14 @@ static struct qhost_ns *find_ns(struct qhost_ctrl *ctrl, u32 nsid)
 	return NULL;
 }
 
-/* An old namespace with another identity is another namespace. */
-static bool revalidate(struct qhost_ctrl *ctrl, struct ns_info *info)
+/*
+ * -ENOENT where there is none yet. An old namespace with another identity is
+ * another namespace.
+ */
+static int revalidate(struct qhost_ctrl *ctrl, struct ns_info *info)
 {
-	bool found = false;
 	struct qhost_ns *ns;
-	int err;
+	int err = -ENOENT;
 
 	mutex_lock(&ctrl->ns_lock);
 	ns = find_ns(ctrl, info->nsid);
@@ -421,15 +430,11 @@ static bool revalidate(struct qhost_ctrl *ctrl, struct ns_info *info)
 			   ns->disk->disk_name);
 		remove_ns(ns, false);
 	} else if (ns) {
-		found = true;
 		ns->seen = true;
 		err = update_ns(ns, info);
-		if (err)
-			qhost_warn(ctrl, "%s: new limits cannot be set: %pe\n",
-				   ns->disk->disk_name, ERR_PTR(err));
 	}
 	mutex_unlock(&ctrl->ns_lock);
-	return found;
+	return err;
 }
 
 /* Something is wrong with it for now: leave what there is. */
@@ -444,6 +449,14 @@ static void keep_ns(struct qhost_ctrl *ctrl, u32 nsid)
 	mutex_unlock(&ctrl->ns_lock);
 }
 
+/* Has the controller said so, or could it be different another time? */
+static bool is_final(int err)
+{
+	return err == -ENXIO || err == -EOPNOTSUPP || err == -EOVERFLOW ||
+	       err == -EPROTO;
+}
+
+/* An errno where it should be looked at again. */
 static int scan_one(struct qhost_ctrl *ctrl, u32 nsid, void *buf)
 {
 	struct ns_info *info;
@@ -454,24 +467,22 @@ static int scan_one(struct qhost_ctrl *ctrl, u32 nsid, void *buf)
 		return -ENOMEM;
 	info->nsid = nsid;
 	err = identify_ns(ctrl, info, buf);
-	if (err == -EAGAIN) {
-		qhost_warn(ctrl, "namespace %u cannot be identified now\n",
-			   nsid);
-		keep_ns(ctrl, nsid);
-	}
-	if (err || revalidate(ctrl, info))
-		goto out;
-	err = add_ns(ctrl, info);
-	if (err)
-		qhost_warn(ctrl, "namespace %u: no disk: %pe\n", nsid,
-			   ERR_PTR(err));
-out:
+	if (!err)
+		err = revalidate(ctrl, info);
+	else if (is_final(err))
+		err = 0;
+	if (err == -ENOENT)
+		err = add_ns(ctrl, info);
 	kfree(info);
-	return qhost_failed(ctrl) ? -ECONNRESET : 0;
+	return err;
 }
 
-/* Walk the active namespaces; the lists must ascend, so this ends. */
-static int scan_all(struct qhost_ctrl *ctrl, __le32 *list, void *buf)
+/*
+ * Walk the active namespaces; the lists must ascend, so this ends. @missed is
+ * set where one could not be looked at.
+ */
+static int scan_all(struct qhost_ctrl *ctrl, __le32 *list, void *buf,
+		    int *missed)
 {
 	u32 prev = 0, nsid;
 	size_t i;
@@ -481,7 +492,7 @@ static int scan_all(struct qhost_ctrl *ctrl, __le32 *list, void *buf)
 		err = qhost_identify(ctrl, NVME_ID_CNS_NS_ACTIVE_LIST, prev,
 				     list);
 		if (err)
-			return err;
+			return qhost_status_errno(err, false);
 		for (i = 0; i < NSIDS_PER_LIST; i++) {
 			nsid = le32_to_cpu(list[i]);
 			if (!nsid)
@@ -489,8 +500,14 @@ static int scan_all(struct qhost_ctrl *ctrl, __le32 *list, void *buf)
 			if (nsid <= prev || nsid == NVME_NSID_ALL)
 				return -EPROTO;
 			err = scan_one(ctrl, nsid, buf);
-			if (err)
-				return err;
+			if (qhost_failed(ctrl))
+				return -ECONNRESET;
+			if (err) {
+				qhost_warn(ctrl, "namespace %u cannot be brought up to date now: %pe\n",
+					   nsid, ERR_PTR(err));
+				keep_ns(ctrl, nsid);
+				*missed = err;
+			}
 			prev = nsid;
 		}
 	}
@@ -520,6 +537,31 @@ static void remove_unseen(struct qhost_ctrl *ctrl)
 	mutex_unlock(&ctrl->ns_lock);
 }
 
+/* 0, or an errno where it has not seen all. */
+static int scan(struct qhost_ctrl *ctrl)
+{
+	int err = -ENOMEM, missed = 0;
+	__le32 *list;
+	void *buf;
+
+	list = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
+	buf = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
+	if (!list || !buf)
+		goto out;
+	missed = qhost_clear_changed_ns(ctrl);
+	forget_all(ctrl);
+	err = scan_all(ctrl, list, buf, &missed);
+	if (!err)
+		remove_unseen(ctrl);
+	else if (!qhost_failed(ctrl))
+		qhost_warn(ctrl, "the list of namespaces cannot be read: %pe\n",
+			   ERR_PTR(err));
+out:
+	kfree(buf);
+	kfree(list);
+	return err ?: missed;
+}
+
 /**
  * qhost_scan_work() - bring the disks up to date with the namespaces
  * @work: the controller's scan_work
@@ -530,27 +572,22 @@ void qhost_scan_work(struct work_struct *work)
 {
 	struct qhost_ctrl *ctrl = container_of(to_delayed_work(work),
 					       struct qhost_ctrl, scan_work);
-	__le32 *list;
-	void *buf;
 	int err;
 
 	if (qhost_ctrl_state(ctrl) != QHOST_LIVE)
 		return;
-	list = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
-	buf = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
-	if (!list || !buf)
-		goto out;
-	qhost_clear_changed_ns(ctrl);
-	forget_all(ctrl);
-	err = scan_all(ctrl, list, buf);
-	if (!err)
-		remove_unseen(ctrl);
-	else if (!qhost_failed(ctrl))
-		qhost_warn(ctrl, "the list of namespaces cannot be read: %d\n",
-			   err);
-out:
-	kfree(buf);
-	kfree(list);
+	err = scan(ctrl);
+	if (qhost_failed(ctrl))
+		return;
+	if (!err) {
+		ctrl->scan_tries = 0;
+	} else if (ctrl->scan_tries < SCAN_TRIES) {
+		qhost_queue_scan(ctrl, SCAN_DELAY << ctrl->scan_tries++);
+	} else {
+		qhost_warn(ctrl, "not all namespaces can be looked at: %pe\n",
+			   ERR_PTR(err));
+		ctrl->scan_tries = 0;
+	}
 }
 
 /**

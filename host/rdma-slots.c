@@ -148,10 +148,11 @@ int qhost_slots_alloc(struct qhost_queue *queue)
 		if (err)
 			goto err_free_slots;
 	}
-	err = post_rsps(queue);
-	if (err)
-		goto err_free_slots;
-	return 0;
+	/*
+	 * What is posted belongs to the queue pair. If that fails half way,
+	 * the memory goes with the queue, after the queue pair.
+	 */
+	return post_rsps(queue);
 
 err_free_slots:
 	while (i--)

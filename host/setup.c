@@ -282,8 +282,7 @@ int qhost_setup(struct qhost_ctrl *ctrl)
 	if (err)
 		return err;
 	ctrl->added = true;
-	qhost_start_events(ctrl);
-	return 0;
+	return qhost_start_events(ctrl);
 }
 
 static bool cancel(struct request *rq, void *data)

@@ -13,7 +13,7 @@ int qrdma_init(void)
 	qrdma_qp_table_init();
 	err = qrdma_net_init();
 	if (err)
-		goto err_exit_qp_table;
+		goto err_exit_tables;
 	err = qrdma_dev_init();
 	if (err)
 		goto err_exit_net;
@@ -21,7 +21,8 @@ int qrdma_init(void)
 
 err_exit_net:
 	qrdma_net_exit();
-err_exit_qp_table:
+err_exit_tables:
+	qrdma_mr_table_exit();
 	qrdma_qp_table_exit();
 	qrdma_icrc_exit();
 	return err;
@@ -31,6 +32,7 @@ void qrdma_exit(void)
 {
 	qrdma_dev_exit();
 	qrdma_net_exit();
+	qrdma_mr_table_exit();
 	qrdma_qp_table_exit();
 	qrdma_icrc_exit();
 }

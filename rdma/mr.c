@@ -22,6 +22,15 @@ static DEFINE_XARRAY(mrs);
 
 #define KEY_INDEX(key)	((key) >> 8)
 
+void qrdma_mr_table_exit(void)
+{
+	unsigned long i = 0;
+
+	WARN_ON(xa_find(&mrs, &i, ULONG_MAX, XA_PRESENT));
+	/* Where memory ran out, nodes without an entry are left. */
+	xa_destroy(&mrs);
+}
+
 /* Give the region a key and make it visible to look-ups. */
 static int publish(struct qrdma_mr *mr)
 {

@@ -74,6 +74,7 @@ void qrdma_cq_overflow(struct qrdma_cq *cq);
 
 /* mr.c */
 extern const struct ib_device_ops qrdma_mr_ops;
+void qrdma_mr_table_exit(void);
 /**
  * qrdma_mr_get() - look a key up, check what it allows, hold the region
  * @pd: of the QP that asks

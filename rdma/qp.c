@@ -29,7 +29,11 @@ void qrdma_qp_table_init(void)
 
 void qrdma_qp_table_exit(void)
 {
-	WARN_ON(!xa_empty(&qps));
+	unsigned long i = 0;
+
+	WARN_ON(xa_find(&qps, &i, ULONG_MAX, XA_PRESENT));
+	/* Where memory ran out, nodes without an entry are left. */
+	xa_destroy(&qps);
 }
 
 struct qrdma_qp *qrdma_qp_find(u32 qpn)

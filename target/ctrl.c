@@ -196,11 +196,13 @@ static u16 ctrl_publish(struct qtgt_ctrl *ctrl)
 	lockdep_assert_held(&qtgt_config_sem);
 	id = ida_alloc_range(&cntlids, subsys->cntlid_min, subsys->cntlid_max,
 			     GFP_KERNEL);
-	if (id < 0) {
+	if (id == -ENOSPC) {
 		pr_warn_ratelimited("subsystem %s: all controller IDs are taken\n",
 				    subsys->nqn);
 		return NVME_SC_CONNECT_CTRL_BUSY | NVME_STATUS_DNR;
 	}
+	if (id < 0)
+		return NVME_SC_INTERNAL;
 	ctrl->cntlid = id;
 
 	mutex_lock(&subsys->lock);

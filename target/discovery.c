@@ -185,9 +185,11 @@ static void exec_log(struct qtgt_req *req)
 
 	down_read(&qtgt_config_sem);
 	hdr = build_log(req, &len);
-	mutex_lock(&ctrl->lock);
-	qtgt_event_log_read(req, QTGT_EVENT_DISC_CHANGED);
-	mutex_unlock(&ctrl->lock);
+	if (hdr) {
+		mutex_lock(&ctrl->lock);
+		qtgt_event_log_read(req, QTGT_EVENT_DISC_CHANGED);
+		mutex_unlock(&ctrl->lock);
+	}
 	up_read(&qtgt_config_sem);
 
 	status = hdr ? qtgt_log_copy(req, hdr, len) : NVME_SC_INTERNAL;

@@ -47,11 +47,11 @@ struct qtgt_ns *qtgt_ns_create(struct qtgt_subsys *subsys, u32 nsid)
 	if (err)
 		goto err_free_ns;
 	err = xa_insert(&subsys->namespaces, nsid, ns, GFP_KERNEL);
-	if (err) {
+	if (err == -EBUSY)
 		pr_err_ratelimited("subsystem %s: namespace %u exists already\n",
 				   subsys->nqn, nsid);
+	if (err)
 		goto err_exit_ref;
-	}
 	qtgt_ana_ns_add(ns->anagrpid);
 	return ns;
 

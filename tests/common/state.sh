@@ -63,6 +63,15 @@ remove_quarry() {
 	rmmod quarry || echo "quarry.ko cannot be removed after the test"
 }
 
+# The log LOG without what may appear in it, and without the mark of the trace
+# that comes soon after such a line.
+without_allowed() {
+	awk -v allowed="${2:-^$}" '
+		$0 ~ allowed { near = 15; next }
+		near > 0 && /Call Trace:/ { near = 0; next }
+		{ near--; print }' "$1"
+}
+
 # state_end NAME LOG [ALLOWED]: print what is wrong, a line each; nothing when
 # all is well. ALLOWED: a pattern of lines of the kernel's log that may appear.
 state_end() {
@@ -75,5 +84,5 @@ state_end() {
 	fi
 	find_leaks "$log.kmemleak"
 	dmesg | awk -v mark="quarry check: begin $name" 'on { print } index($0, mark) { on = 1 }' >"$log"
-	grep -E "$alarms" "$log" | grep -vE "${allowed:-^$}" | head -5 | sed 's/^/kernel log: /' || :
+	without_allowed "$log" "$allowed" | grep -E "$alarms" | head -5 | sed 's/^/kernel log: /' || :
 }
