@@ -2,7 +2,7 @@
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
-.PHONY: modules install clean check demo bench lint help
+.PHONY: modules install clean check debug-kernel demo bench lint help
 
 modules:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -15,6 +15,9 @@ clean:
 
 check:
 	tests/check $(T)
+
+debug-kernel:
+	tests/vm/kernel-debug $(or $(FLAVOUR),debug)
 
 demo:
 	tests/demo
@@ -33,5 +36,8 @@ help:
 	@echo 'make check            the whole test suite, in VMs; sets itself up (root, Debian)'
 	@echo 'make check T=rdma     one group; T="rdma/003 host" some of it'
 	@echo 'make check KERNEL=7.3 with the newest kernel of Debian backports (default 6.12)'
+	@echo 'make check KERNEL=debug with KASAN, lockdep, kmemleak, KUnit, injected faults'
+	@echo 'make check KERNEL=kcsan T=stress  the hunt for data races'
+	@echo 'make debug-kernel     build that kernel now; FLAVOUR=kcsan the other'
 	@echo 'make bench            measure: null_blk, NVMe over rxe, NVMe over TCP, Quarry'
 	@echo 'make lint             warnings, sparse, checkpatch, kernel-doc, shellcheck, layers'

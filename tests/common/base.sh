@@ -35,9 +35,10 @@ pause() {
 	exec {idle}>&-
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds.
+# wait_for SECONDS COMMAND...: until the command succeeds. SLOW: how many times
+# slower than usual this kernel is.
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${SLOW:-1}))
 	shift
 	until "$@"; do
 		((SECONDS < end)) || { echo "waited in vain for: $*"; return 1; }

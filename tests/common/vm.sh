@@ -22,7 +22,7 @@ peer() {
 	[[ $QUARRY_VM == b ]] || other=b
 	text=${*:-$(cat)}
 	base=/results/$other/requests/$BASHPID-$RANDOM
-	printf '%s\n' 'cd /tree' "source tests/common/all.sh" \
+	printf '%s\n' "cd /tree; export SLOW=${SLOW:-1}" "source tests/common/all.sh" \
 		"${TEST_FILE:+source $TEST_FILE; unset -f test}" "$text" >"$base.new"
 	mv "$base.new" "$base.req"
 	peer_wait "$base" "/results/$other/gone"

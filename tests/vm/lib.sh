@@ -29,11 +29,11 @@ need_image() {
 }
 
 # A kernel's folder: 6.12 is Debian 13's own, any 7.x the newest in its
-# backports, debug the one of ./kernel-debug.
+# backports, debug and kcsan those of ./kernel-debug.
 kernel_dir() {
 	local image=$1 kernel=$2 dir
 	case $kernel in
-	debug) dir=$("$vm_dir/kernel-debug") || die "no debug kernel" ;;
+	debug | kcsan) dir=$("$vm_dir/kernel-debug" "$kernel") || die "no $kernel kernel" ;;
 	7.* | newest) dir=$image/kernels/newest ;;
 	*) dir=$image/kernels/$kernel ;;
 	esac
