@@ -45,10 +45,12 @@ struct sk_buff *qrdma_skb_alloc(u32 size)
 
 /*
  * The bytes behind the shared info belong to the skb's head but not to its
- * buffer: nothing that pulls data into the head can run over them.
+ * buffer: nothing that pulls data into the head can run over them. They are in
+ * its true size already.
  */
 static void *trailer_frag(struct sk_buff *skb, u32 len)
 {
+	u32 counted = 0;
 	struct page *page;
 	u8 *p;
 
@@ -62,9 +64,13 @@ static void *trailer_frag(struct sk_buff *skb, u32 len)
 		if (!p)
 			return NULL;
 		page = virt_to_head_page(p);
+		counted = TRAILER_ROOM;
 	}
-	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page,
-			p - (u8 *)page_address(page), len, 0);
+	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, page,
+			   p - (u8 *)page_address(page), len);
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += counted;
 	return p;
 }
 

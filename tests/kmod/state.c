@@ -165,16 +165,23 @@ static int not_with(struct qv_side *s, struct ib_qp_attr *attr, int mask, const 
 	return 0;
 }
 
+/* The core looks the port up unchecked before it asks the driver: past it. */
+static int not_with_port(struct qv_side *s, struct ib_qp_attr *attr, int mask, u32 port)
+{
+	int err;
+
+	attr->port_num = port;
+	err = s->dev->ops.modify_qp(s->qp, attr, mask, NULL);
+	attr->port_num = 1;
+	return err ? 0 : qv_fail(s->link, "port %u was taken", port);
+}
+
 static int wrong_init(struct qv_side *s)
 {
 	struct ib_qp_attr attr = {};
 	int err, mask = qv_fill_attr(s, IB_QPS_INIT, &attr);
 
-	attr.port_num = 2;
-	err = not_with(s, &attr, mask, "port 2");
-	attr.port_num = 0;
-	err = err ?: not_with(s, &attr, mask, "port 0");
-	attr.port_num = 1;
+	err = not_with_port(s, &attr, mask, 2) ?: not_with_port(s, &attr, mask, 0);
 	attr.pkey_index = 9999;
 	return err ?: not_with(s, &attr, mask, "partition key 9999");
 }
