@@ -181,8 +181,11 @@ static int accept(struct end *client, struct end *server)
 		.private_data = "fedcba9876543210", .private_data_len = 16,
 		.responder_resources = 4, .initiator_depth = 4, .rnr_retry_count = 7,
 	};
-	int err = rdma_accept(server->child, &param);
+	int err;
 
+	rdma_lock_handler(server->child);
+	err = rdma_accept(server->child, &param);
+	rdma_unlock_handler(server->child);
 	if (err)
 		return qv_fail(server->l, "rdma_accept: %d", err);
 	err = await(client, RDMA_CM_EVENT_ESTABLISHED) ?:
