@@ -190,10 +190,13 @@ static struct sk_buff *build_next(struct qrdma_qp *qp,
 				     qp->sq.psn == wqe->last_psn);
 		/*
 		 * A kernel user's buffer is the device's until the answer;
-		 * a user process may write to its own at any time.
+		 * a user process may write to its own at any time. What is
+		 * sent again may still wait in a queue of this host when the
+		 * answer to the first copy gives the buffer back.
 		 */
 		lend = payload >= ZEROCOPY_MIN && !qp->ibqp.uobject &&
-		       !(wqe->send_flags & IB_SEND_INLINE);
+		       !(wqe->send_flags & IB_SEND_INLINE) &&
+		       qrdma_psn_diff(qp->sq.psn, qp->sq.max_psn) >= 0;
 	}
 	skb = build_rc(qp, wqe, opcode, off, payload, lend);
 	if (lend && skb == ERR_PTR(-EAGAIN))
