@@ -49,13 +49,19 @@ same_as_before() {
 	cmp -s "$state_dir/before" "$state_dir/after"
 }
 
+# find_leaks LOG [LAST]: kmemleak tells of an object when it has seen it twice
+# without a reference, so one scan tells of the test before, too. The last one
+# of a VM is followed by another.
 find_leaks() {
-	[[ -e /sys/kernel/debug/kmemleak ]] || return 0
-	echo scan >/sys/kernel/debug/kmemleak
-	pause 5
-	echo scan >/sys/kernel/debug/kmemleak
-	cat /sys/kernel/debug/kmemleak >>"$1"
-	[[ ! -s /sys/kernel/debug/kmemleak ]] || echo "kmemleak: $(grep -c '^unreferenced' "$1") objects"
+	local kmemleak=/sys/kernel/debug/kmemleak
+	[[ -e $kmemleak ]] || return 0
+	echo scan >$kmemleak
+	if [[ ${2:-} ]]; then
+		pause 5
+		echo scan >$kmemleak
+	fi
+	cat $kmemleak >>"$1"
+	[[ ! -s $1 ]] || echo "kmemleak: $(grep -c '^unreferenced' "$1") objects, of this test or the one before it"
 }
 
 # The log without the data races of others: one is ours when one of the three
@@ -91,17 +97,18 @@ without_allowed() {
 		{ near--; print }' "$1"
 }
 
-# state_end NAME LOG [ALLOWED]: print what is wrong, a line each; nothing when
-# all is well. ALLOWED: a pattern of lines of the kernel's log that may appear.
+# state_end NAME LOG [ALLOWED] [LAST]: print what is wrong, a line each; nothing
+# when all is well. ALLOWED: a pattern of lines of the kernel's log that may
+# appear. LAST: no other test will follow in this VM.
 state_end() {
-	local name=$1 log=$2 allowed=${3:-}
+	local name=$1 log=$2 allowed=${3:-} last=${4:-}
 	if ! wait_for 10 same_as_before >/dev/null; then
 		diff "$state_dir/before" "$state_dir/after" |
 			sed -n 's/^> /left behind: /p; s/^< /gone: /p'
 	else
 		remove_quarry
 	fi
-	find_leaks "$log.kmemleak"
+	find_leaks "$log.kmemleak" "$last"
 	dmesg | awk -v mark="quarry check: begin $name" 'on { print } index($0, mark) { on = 1 }' >"$log"
 	only_our_races <"$log" >"$log.ours"
 	without_allowed "$log.ours" "$allowed" | grep -E "$alarms" | head -5 | sed 's/^/kernel log: /' || :
