@@ -46,6 +46,9 @@ wait_for() {
 	done
 }
 
+# often COUNT: so many rounds, or fewer where each takes longer.
+often() { echo $(($1 / ${SLOW:-1})); }
+
 not() { ! "$@"; }
 
 # End the test as failed, or as one that this kernel cannot run.
