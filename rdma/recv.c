@@ -91,7 +91,7 @@ VISIBLE_IF_KUNIT bool qrdma_pkt_parse(struct qrdma_pkt *pkt)
 			 cpu_to_be16(0x7fff));
 	pkt->opcode = bth->opcode;
 	pkt->op = &qrdma_opcodes[bth->opcode];
-	if (!pkt->op->name)
+	if (!pkt->op->hdr_len)
 		return false;
 	pad = qrdma_bth_pad(bth);
 	if (pkt->len < pkt->op->hdr_len + pad + QRDMA_ICRC_SIZE)

@@ -120,7 +120,7 @@ static_assert(sizeof(struct qrdma_atmack) == 8);
  * struct qrdma_opcode - one entry of the opcode table
  * @name: as IBTA table 38 spells it; NULL where the opcode is reserved
  * @flags: QRDMA_OP_*
- * @hdr_len: bytes of BTH and extended headers
+ * @hdr_len: bytes of BTH and extended headers; 0 where a packet is dropped
  * @ext: offset of the RETH, AtomicETH, AETH or DETH from the BTH
  * @imm: offset of ImmDt or IETH from the BTH
  */
