@@ -229,13 +229,16 @@ static void acknowledge(struct qrdma_qp *qp, u32 psn, u8 syndrome,
 		ack_through(qp, psn, nt);
 		return;
 	}
+	/* What is reserved says nothing. */
+	if (kind != QRDMA_AETH_RNR && kind != QRDMA_AETH_NAK)
+		return;
 	/* The complaint is about @psn: all before it has arrived. */
 	ack_through(qp, qrdma_psn_add(psn, QRDMA_PSN_MASK), nt);
 	if (qp->sq.una != psn)
 		return;
 	if (kind == QRDMA_AETH_RNR)
 		rnr_nak(qp, syndrome & QRDMA_AETH_VALUE, nt);
-	else if (kind == QRDMA_AETH_NAK)
+	else
 		nak(qp, syndrome & QRDMA_AETH_VALUE, nt);
 }
 

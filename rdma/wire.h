@@ -67,8 +67,8 @@ struct qrdma_aeth {
 
 static_assert(sizeof(struct qrdma_aeth) == 4);
 
-/* Syndrome: the two upper bits give the kind, 9.7.5.2.1 */
-#define QRDMA_AETH_KIND		0x60
+/* Syndrome: the three upper bits give the kind, 9.7.5.2.1 */
+#define QRDMA_AETH_KIND		0xe0
 #define QRDMA_AETH_VALUE	0x1f
 #define QRDMA_AETH_ACK		0x00
 #define QRDMA_AETH_RNR		0x20
