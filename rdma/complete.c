@@ -184,19 +184,18 @@ static void rnr_nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
 	qrdma_timer_rnr(qp, code);
 }
 
+/* 9.7.6.1: it costs a retry; what it acknowledges has given all back. */
 static void sequence_nak(struct qrdma_qp *qp, struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
 
 	qrdma_count(qp->dev, QRDMA_CNT_PACKET_SEQ_ERR);
-	if (sq->rewound) {
-		if (!sq->retries_left) {
-			qrdma_count(qp->dev, QRDMA_CNT_RETRY_EXCEEDED);
-			fail_oldest(qp, IB_WC_RETRY_EXC_ERR, nt);
-			return;
-		}
-		sq->retries_left--;
+	if (!sq->retries_left) {
+		qrdma_count(qp->dev, QRDMA_CNT_RETRY_EXCEEDED);
+		fail_oldest(qp, IB_WC_RETRY_EXC_ERR, nt);
+		return;
 	}
+	sq->retries_left--;
 	sq->probing = false;
 	qrdma_sq_rewind(qp);
 }
