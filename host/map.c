@@ -78,9 +78,10 @@ static void map_inline(struct qhost_queue *queue, struct qhost_slot *slot,
 	/* The device may need the pages until the ACK: see rdma-io.c. */
 	slot->send.send_flags = IB_SEND_SIGNALED;
 
-	desc->addr = 0;
-	desc->length = cpu_to_le32(len);
-	desc->type = NVME_SGL_FMT_DATA_DESC << 4 | NVME_SGL_FMT_OFFSET;
+	*desc = (struct nvme_sgl_desc) {
+		.length = cpu_to_le32(len),
+		.type = NVME_SGL_FMT_DATA_DESC << 4 | NVME_SGL_FMT_OFFSET,
+	};
 }
 
 /* The target reads or writes the data by RDMA, under a key of this request. */

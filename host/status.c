@@ -46,6 +46,13 @@ static const struct status_info infos[] = {
 	{ NVME_SC_WRITE_FAULT, BLK_STS_MEDIUM, -EIO, "write fault" },
 	{ NVME_SC_READ_ERROR, BLK_STS_MEDIUM, -EIO,
 	  "unrecovered read error" },
+	{ NVME_SC_GUARD_CHECK, BLK_STS_PROTECTION, -EIO,
+	  "guard check error" },
+	{ NVME_SC_APPTAG_CHECK, BLK_STS_PROTECTION, -EIO,
+	  "application tag check error" },
+	{ NVME_SC_REFTAG_CHECK, BLK_STS_PROTECTION, -EIO,
+	  "reference tag check error" },
+	{ NVME_SC_COMPARE_FAILED, BLK_STS_MEDIUM, -EIO, "compare failure" },
 	{ NVME_SC_ACCESS_DENIED, BLK_STS_MEDIUM, -EACCES, "access denied" },
 	{ NVME_SC_UNWRITTEN_BLOCK, BLK_STS_MEDIUM, -EIO,
 	  "deallocated or unwritten block" },
@@ -53,6 +60,8 @@ static const struct status_info infos[] = {
 	  "internal path error" },
 	{ NVME_SC_CTRL_PATH_ERROR, BLK_STS_TRANSPORT, -EIO,
 	  "controller path error" },
+	{ NVME_SC_HOST_PATH_ERROR, BLK_STS_TRANSPORT, -EIO,
+	  "host path error" },
 };
 
 /* Connect has names of its own for what others use differently. */

@@ -184,19 +184,18 @@ static void rnr_nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
 	qrdma_timer_rnr(qp, code);
 }
 
+/* 9.7.6.1: it costs a retry; what it acknowledges has given all back. */
 static void sequence_nak(struct qrdma_qp *qp, struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
 
 	qrdma_count(qp->dev, QRDMA_CNT_PACKET_SEQ_ERR);
-	if (sq->rewound) {
-		if (!sq->retries_left) {
-			qrdma_count(qp->dev, QRDMA_CNT_RETRY_EXCEEDED);
-			fail_oldest(qp, IB_WC_RETRY_EXC_ERR, nt);
-			return;
-		}
-		sq->retries_left--;
+	if (!sq->retries_left) {
+		qrdma_count(qp->dev, QRDMA_CNT_RETRY_EXCEEDED);
+		fail_oldest(qp, IB_WC_RETRY_EXC_ERR, nt);
+		return;
 	}
+	sq->retries_left--;
 	sq->probing = false;
 	qrdma_sq_rewind(qp);
 }
@@ -229,13 +228,16 @@ static void acknowledge(struct qrdma_qp *qp, u32 psn, u8 syndrome,
 		ack_through(qp, psn, nt);
 		return;
 	}
+	/* What is reserved says nothing. */
+	if (kind != QRDMA_AETH_RNR && kind != QRDMA_AETH_NAK)
+		return;
 	/* The complaint is about @psn: all before it has arrived. */
 	ack_through(qp, qrdma_psn_add(psn, QRDMA_PSN_MASK), nt);
 	if (qp->sq.una != psn)
 		return;
 	if (kind == QRDMA_AETH_RNR)
 		rnr_nak(qp, syndrome & QRDMA_AETH_VALUE, nt);
-	else if (kind == QRDMA_AETH_NAK)
+	else
 		nak(qp, syndrome & QRDMA_AETH_VALUE, nt);
 }
 

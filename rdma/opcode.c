@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The protocol as one const table: what each opcode is and which headers
- * follow its BTH. IBTA volume 1, table 38. A reserved opcode has no name.
+ * follow its BTH. IBTA volume 1, table 38. What is reserved or not supported
+ * has no name; of those, RC's are requests that the responder refuses.
  */
 #include "wire.h"
 
@@ -154,6 +155,14 @@ const struct qrdma_opcode qrdma_opcodes[256] = {
 		.flags = REQ | QRDMA_OP_ATOMIC | ONLY | QRDMA_OP_ATMETH,
 		.hdr_len = BTH + ATMETH,
 		.ext = BTH,
+	},
+	[0x15] = {
+		.flags = REQ | DATA,
+		.hdr_len = BTH,
+	},
+	[0x18 ... 0x1f] = {
+		.flags = REQ | DATA,
+		.hdr_len = BTH,
 	},
 	[IB_OPCODE_UD_SEND_ONLY] = {
 		.name = "UD_SEND_ONLY",

@@ -237,4 +237,13 @@ struct sk_buff *qrdma_rq_take_ack(struct qrdma_qp *qp);
 /* Send what the responder owes; like qrdma_sq_run(). */
 void qrdma_rq_run(struct qrdma_qp *qp, struct qrdma_notify *nt);
 
+#if IS_ENABLED(CONFIG_KUNIT)
+/* Static elsewhere: for the tests, kunit-*.c. */
+bool qrdma_pkt_parse(struct qrdma_pkt *pkt);
+int qrdma_qp_check_modify(enum ib_qp_type type, enum ib_qp_state cur,
+			  const struct ib_qp_attr *attr, int mask);
+void qrdma_timer_start(struct hrtimer *timer, u64 ns);
+enum hrtimer_restart qrdma_timer_fire(struct hrtimer *timer);
+#endif
+
 #endif

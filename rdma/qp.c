@@ -11,6 +11,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include <kunit-hooks.h>
 #include "path.h"
 #include "verbs-compat.h"
 
@@ -57,6 +58,7 @@ static bool set_state(struct qrdma_qp *qp, enum ib_qp_state from,
 
 void qrdma_qp_queue_work(struct qrdma_qp *qp)
 {
+	KUNIT_STATIC_STUB_REDIRECT(qrdma_qp_queue_work, qp);
 	queue_work(quarry_bh_wq, &qp->work);
 }
 
@@ -390,8 +392,7 @@ static void reset(struct qrdma_qp *qp)
 	memset(&qp->attr, 0, sizeof(qp->attr));
 }
 
-static int check_attr(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
-		      int mask)
+static int check_attr(const struct ib_qp_attr *attr, int mask)
 {
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return -EOPNOTSUPP;
@@ -586,20 +587,31 @@ static void drop_answers(struct qrdma_qp *qp)
 	spin_unlock_bh(&rq->lock);
 }
 
+/* May a QP of this type in state @cur be modified so? */
+VISIBLE_IF_KUNIT int qrdma_qp_check_modify(enum ib_qp_type type,
+					   enum ib_qp_state cur,
+					   const struct ib_qp_attr *attr,
+					   int mask)
+{
+	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : cur;
+
+	if ((mask & IB_QP_CUR_STATE) && attr->cur_qp_state != cur)
+		return -EINVAL;
+	if (!ib_modify_qp_is_ok(cur, next, type, mask))
+		return -EINVAL;
+	return check_attr(attr, mask);
+}
+
 static int modify_locked(struct qrdma_qp *qp, struct ib_qp_attr *attr, int mask)
 {
 	enum ib_qp_state cur = READ_ONCE(qp->state), next;
 	int err;
 
 	lockdep_assert_held(&qp->mutex);
-	if ((mask & IB_QP_CUR_STATE) && attr->cur_qp_state != cur)
-		return -EINVAL;
-	next = mask & IB_QP_STATE ? attr->qp_state : cur;
-	if (!ib_modify_qp_is_ok(cur, next, qp->type, mask))
-		return -EINVAL;
-	err = check_attr(qp, attr, mask);
+	err = qrdma_qp_check_modify(qp->type, cur, attr, mask);
 	if (err)
 		return err;
+	next = mask & IB_QP_STATE ? attr->qp_state : cur;
 
 	if (next == IB_QPS_RESET) {
 		reset(qp);

@@ -8,6 +8,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <net/ipv6.h>
+#include <kunit-hooks.h>
 #include "path.h"
 
 /* Which lock of rx->qp is held. */
@@ -72,7 +73,7 @@ static void enter(struct qrdma_rx *rx, struct qrdma_qp *qp, int side)
 }
 
 /* Headers, lengths and opcode; all that can be said without a QP. */
-static bool parse(struct qrdma_pkt *pkt)
+VISIBLE_IF_KUNIT bool qrdma_pkt_parse(struct qrdma_pkt *pkt)
 {
 	const struct qrdma_bth *bth;
 	u32 hdr_len, pad;
@@ -90,7 +91,7 @@ static bool parse(struct qrdma_pkt *pkt)
 			 cpu_to_be16(0x7fff));
 	pkt->opcode = bth->opcode;
 	pkt->op = &qrdma_opcodes[bth->opcode];
-	if (!pkt->op->name)
+	if (!pkt->op->hdr_len)
 		return false;
 	pad = qrdma_bth_pad(bth);
 	if (pkt->len < pkt->op->hdr_len + pad + QRDMA_ICRC_SIZE)
@@ -210,7 +211,7 @@ void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 	pkt.family = family;
 	pkt.bth_off = bth_off;
 	pkt.len = len;
-	if (!parse(&pkt)) {
+	if (!qrdma_pkt_parse(&pkt)) {
 		qrdma_rx_drop(rx->net, ip, family, QRDMA_CNT_RX_MALFORMED);
 		return;
 	}

@@ -9,6 +9,7 @@
 #include <net/dst_cache.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
+#include <kunit-hooks.h>
 #include <rdma-net.h>
 #include "net.h"
 
@@ -344,6 +345,7 @@ void qrdma_tx_send(struct qrdma_dev *dev, const struct qrdma_av *av,
 	u32 segs;
 	int err;
 
+	KUNIT_STATIC_STUB_REDIRECT(qrdma_tx_send, dev, av, cache, tx);
 	if (!tx->head)
 		return;
 	dst = route(dev, av, cache);

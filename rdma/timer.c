@@ -8,6 +8,7 @@
  * a retry. Runs in softirq; state under sq.lock.
  */
 #include <linux/ktime.h>
+#include <kunit-hooks.h>
 #include "path.h"
 #include "verbs-compat.h"
 
@@ -43,6 +44,13 @@ static u64 rto(const struct qrdma_sq *sq)
 	return min(t << min(sq->backoff, 10U), limit);
 }
 
+/* Where every timer of a QP is started. */
+VISIBLE_IF_KUNIT void qrdma_timer_start(struct hrtimer *timer, u64 ns)
+{
+	KUNIT_STATIC_STUB_REDIRECT(qrdma_timer_start, timer, ns);
+	hrtimer_start(timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
+}
+
 void qrdma_timer_arm(struct qrdma_qp *qp)
 {
 	struct qrdma_sq *sq = &qp->sq;
@@ -60,7 +68,7 @@ void qrdma_timer_arm(struct qrdma_qp *qp)
 		sq->rtt_start = now;
 		sq->rtt_psn = qrdma_psn_add(sq->psn, QRDMA_PSN_MASK);
 	}
-	hrtimer_start(&qp->timer, ns_to_ktime(rto(sq)), HRTIMER_MODE_REL_SOFT);
+	qrdma_timer_start(&qp->timer, rto(sq));
 }
 
 void qrdma_timer_rnr(struct qrdma_qp *qp, u8 code)
@@ -72,8 +80,7 @@ void qrdma_timer_rnr(struct qrdma_qp *qp, u8 code)
 		return;
 	sq->rnr_wait = true;
 	sq->timer_on = true;
-	hrtimer_start(&qp->timer, ns_to_ktime(rnr_10us[code] * 10000ULL),
-		      HRTIMER_MODE_REL_SOFT);
+	qrdma_timer_start(&qp->timer, rnr_10us[code] * 10000ULL);
 }
 
 /* False where the QP's patience is at its end. */
@@ -121,11 +128,10 @@ void qrdma_timer_ack(struct qrdma_qp *qp, u64 word)
 		return;
 	rq->ack_timer_on = true;
 	rq->ack_armed = word;
-	hrtimer_start(&qp->ack_timer, ns_to_ktime(QRDMA_ACK_DELAY),
-		      HRTIMER_MODE_REL_SOFT);
+	qrdma_timer_start(&qp->ack_timer, QRDMA_ACK_DELAY);
 }
 
-static enum hrtimer_restart fire(struct hrtimer *timer)
+VISIBLE_IF_KUNIT enum hrtimer_restart qrdma_timer_fire(struct hrtimer *timer)
 {
 	struct qrdma_qp *qp = container_of(timer, struct qrdma_qp, timer);
 	struct qrdma_sq *sq = &qp->sq;
@@ -154,7 +160,8 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 
 void qrdma_timer_init(struct qrdma_qp *qp)
 {
-	hrtimer_setup(&qp->timer, fire, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	hrtimer_setup(&qp->timer, qrdma_timer_fire, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	hrtimer_setup(&qp->ack_timer, qrdma_rq_ack_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 }

@@ -67,8 +67,8 @@ struct qrdma_aeth {
 
 static_assert(sizeof(struct qrdma_aeth) == 4);
 
-/* Syndrome: the two upper bits give the kind, 9.7.5.2.1 */
-#define QRDMA_AETH_KIND		0x60
+/* Syndrome: the three upper bits give the kind, 9.7.5.2.1 */
+#define QRDMA_AETH_KIND		0xe0
 #define QRDMA_AETH_VALUE	0x1f
 #define QRDMA_AETH_ACK		0x00
 #define QRDMA_AETH_RNR		0x20
@@ -120,7 +120,7 @@ static_assert(sizeof(struct qrdma_atmack) == 8);
  * struct qrdma_opcode - one entry of the opcode table
  * @name: as IBTA table 38 spells it; NULL where the opcode is reserved
  * @flags: QRDMA_OP_*
- * @hdr_len: bytes of BTH and extended headers
+ * @hdr_len: bytes of BTH and extended headers; 0 where a packet is dropped
  * @ext: offset of the RETH, AtomicETH, AETH or DETH from the BTH
  * @imm: offset of ImmDt or IETH from the BTH
  */

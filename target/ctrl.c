@@ -7,6 +7,7 @@
 
 #include <linux/idr.h>
 #include <linux/slab.h>
+#include <kunit-hooks.h>
 #include "internal.h"
 
 #define CAP_CQR		BIT_ULL(16)	/* contiguous queues, for fabrics too */
@@ -371,7 +372,7 @@ static u32 cc_field(u32 cc, unsigned int shift, u32 mask)
 }
 
 /* May a controller be enabled so? NVMe base 2.0 section 3.1.3.5. */
-static bool cc_valid(const struct qtgt_ctrl *ctrl, u32 cc)
+VISIBLE_IF_KUNIT bool qtgt_cc_valid(const struct qtgt_ctrl *ctrl, u32 cc)
 {
 	u32 css = cc & NVME_CC_CSS_MASK;
 
@@ -388,7 +389,7 @@ static bool cc_valid(const struct qtgt_ctrl *ctrl, u32 cc)
 static void ctrl_enable(struct qtgt_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->lock);
-	if (!cc_valid(ctrl, ctrl->cc)) {
+	if (!qtgt_cc_valid(ctrl, ctrl->cc)) {
 		pr_warn_ratelimited("controller %u: cannot be enabled with CC %#x\n",
 				    ctrl->cntlid, ctrl->cc);
 		WRITE_ONCE(ctrl->csts, NVME_CSTS_CFS);
@@ -423,10 +424,10 @@ void qtgt_ctrl_set_cc(struct qtgt_ctrl *ctrl, u32 cc)
 		ctrl_enable(ctrl);
 	if (!(cc & NVME_CC_ENABLE) && (old & NVME_CC_ENABLE))
 		ctrl_disable(ctrl);
-	if ((cc & NVME_CC_SHN_MASK) && !(old & NVME_CC_SHN_MASK)) {
-		ctrl_disable(ctrl);
-		WRITE_ONCE(ctrl->csts, ctrl->csts | NVME_CSTS_SHST_CMPLT);
-	}
+	/* Nothing runs any more until the host has reset it: 3.6.1. */
+	if ((cc & NVME_CC_SHN_MASK) && !(old & NVME_CC_SHN_MASK))
+		WRITE_ONCE(ctrl->csts, (ctrl->csts & ~NVME_CSTS_RDY) |
+				       NVME_CSTS_SHST_CMPLT);
 	if (!(cc & NVME_CC_SHN_MASK) && (old & NVME_CC_SHN_MASK))
 		WRITE_ONCE(ctrl->csts, ctrl->csts & ~NVME_CSTS_SHST_MASK);
 	mutex_unlock(&ctrl->lock);

@@ -351,6 +351,9 @@ void qtgt_ctrl_set_cc(struct qtgt_ctrl *ctrl, u32 cc);
 void qtgt_ctrl_set_kato(struct qtgt_ctrl *ctrl, u32 ms);
 u16 qtgt_ctrl_ready(struct qtgt_req *req);
 void qtgt_exec_keep_alive(struct qtgt_req *req);
+#if IS_ENABLED(CONFIG_KUNIT)
+bool qtgt_cc_valid(const struct qtgt_ctrl *ctrl, u32 cc);
+#endif
 
 /* queue.c */
 int qtgt_queue_init(struct qtgt_queue *queue,

@@ -60,7 +60,7 @@ static u16 parse_sgl_capsule(struct qtgt_req *req, u32 capsule_data)
 	const struct nvme_sgl_desc *sgl = &req->cmd.common.dptr.sgl;
 
 	if ((sgl->type & 0xf) != NVME_SGL_FMT_OFFSET)
-		return bad_sgl(req, NVME_SC_INVALID_FIELD);
+		return bad_sgl(req, NVME_SC_SGL_INVALID_TYPE);
 	req->sgl.addr = le64_to_cpu(sgl->addr);
 	req->sgl.len = le32_to_cpu(sgl->length);
 	if (!nvme_is_write(&req->cmd) && req->sgl.len)
@@ -85,7 +85,7 @@ static u16 parse_sgl_keyed(struct qtgt_req *req)
 	case NVME_SGL_FMT_ADDRESS:
 		break;
 	default:
-		return bad_sgl(req, NVME_SC_INVALID_FIELD);
+		return bad_sgl(req, NVME_SC_SGL_INVALID_TYPE);
 	}
 	req->sgl.addr = le64_to_cpu(sgl->addr);
 	req->sgl.len = get_unaligned_le24(sgl->length);
