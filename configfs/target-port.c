@@ -13,6 +13,8 @@
 #include <quarry/target.h>
 #include "internal.h"
 
+#define MAX_CONNECT_TIMEOUT	3600	/* seconds */
+
 /* A port, or a referral: both have an address. */
 struct port_item {
 	struct config_group	group;
@@ -396,6 +398,36 @@ static ssize_t port_param_max_queue_size_store(struct config_item *item,
 
 CONFIGFS_ATTR(port_, param_max_queue_size);
 
+static ssize_t port_param_connect_timeout_show(struct config_item *item,
+					       char *page)
+{
+	struct qtgt_port_config cfg;
+
+	port_get(item, &cfg);
+	return sysfs_emit(page, "%u\n", cfg.connect_timeout);
+}
+
+static int parse_connect_timeout(struct config_item *item, const char *page,
+				 size_t count, struct qtgt_port_config *cfg)
+{
+	u32 seconds;
+
+	if (kstrtou32(page, 0, &seconds) || seconds > MAX_CONNECT_TIMEOUT)
+		return port_inval(item, "param_connect_timeout",
+				  "must be 0 to 3600 seconds");
+	cfg->connect_timeout = seconds;
+	return 0;
+}
+
+static ssize_t port_param_connect_timeout_store(struct config_item *item,
+						const char *page, size_t count)
+{
+	return port_store(item, "param_connect_timeout", page, count,
+			  parse_connect_timeout);
+}
+
+CONFIGFS_ATTR(port_, param_connect_timeout);
+
 static ssize_t port_param_pi_enable_show(struct config_item *item, char *page)
 {
 	return sysfs_emit(page, "0\n");
@@ -425,6 +457,7 @@ static struct configfs_attribute *port_attrs[] = {
 	&port_attr_addr_tsas,
 	&port_attr_param_inline_data_size,
 	&port_attr_param_max_queue_size,
+	&port_attr_param_connect_timeout,
 	&port_attr_param_pi_enable,
 	NULL,
 };

@@ -287,7 +287,7 @@ int qhost_set_queue_count(struct qhost_ctrl *ctrl, unsigned int *count)
 
 /**
  * qhost_start_keep_alive() - begin to send Keep Alive, if it is wanted
- * @ctrl: the controller, live
+ * @ctrl: the controller, enabled
  *
  * Two in each time-out: one may be late.
  *

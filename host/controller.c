@@ -313,9 +313,12 @@ int qhost_ctrl_connect(struct qhost_ctrl *ctrl)
 		   ctrl->opts.traddr, ctrl->opts.trsvcid, ctrl->nr_queues - 1,
 		   ctrl->depth);
 	/* From here on fail_work may take all of it down at any moment. */
-	qhost_start_keep_alive(ctrl);
 	qhost_queue_scan(ctrl, 0);
 	flush_delayed_work(&ctrl->scan_work);
+	if (qhost_failed(ctrl)) {
+		flush_work(&ctrl->fail_work);
+		return -ECONNRESET;
+	}
 	return 0;
 }
 

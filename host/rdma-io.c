@@ -193,8 +193,12 @@ static void wr_failed(struct ib_cq *cq, struct ib_wc *wc, const char *what)
 	/* Before it is live, the CM knows better what is wrong. */
 	if (wc->status == IB_WC_WR_FLUSH_ERR && !qhost_queue_live(queue))
 		return;
-	snprintf(why, sizeof(why), "queue %u: %s: %s", queue->qid, what,
-		 ib_wc_status_msg(wc->status));
+	if (wc->status == IB_WC_WR_FLUSH_ERR)
+		snprintf(why, sizeof(why), "queue %u: its queue pair is in error",
+			 queue->qid);
+	else
+		snprintf(why, sizeof(why), "queue %u: %s: %s", queue->qid, what,
+			 ib_wc_status_msg(wc->status));
 	qhost_ctrl_fail(queue->ctrl, why);
 }
 
@@ -291,6 +295,11 @@ static void response_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		wr_failed(cq, wc, "receive");
+		return;
+	}
+	/* A write with immediate data has filled another buffer, if any. */
+	if (unlikely(wc->opcode != IB_WC_RECV)) {
+		qhost_ctrl_fail(queue->ctrl, "a message that is no response");
 		return;
 	}
 	if (unlikely(wc->byte_len != sizeof(*rsp->data))) {

@@ -214,6 +214,15 @@ static int cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		/*
+		 * The link-layer address of the target has changed, or of one
+		 * with the same IP address in another network namespace. The
+		 * device follows, or its silence tells.
+		 */
+		if (qhost_queue_live(queue))
+			break;
+		fallthrough;
 	default:
 		queue->cm_error = event_error(queue, ev);
 		/* Pairs with smp_load_acquire() in cm_done(). */

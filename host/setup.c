@@ -147,6 +147,8 @@ static int setup_admin(struct qhost_ctrl *ctrl)
 	err = qhost_enable(ctrl);
 	if (err)
 		return err;
+	/* From here on the target wants to hear of us. */
+	qhost_start_keep_alive(ctrl);
 	return qhost_identify_ctrl(ctrl);
 }
 

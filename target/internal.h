@@ -31,6 +31,12 @@
 #define QTGT_ERROR_SLOTS	128
 #define QTGT_KAS		10	/* keep-alive granularity, 100 ms units */
 #define QTGT_DISC_KATO_MS	120000	/* for a discovery host without one */
+/*
+ * How long a connection may be without Connect, in seconds, where the port does
+ * not say. A host makes the connections of all its queues first, and each takes
+ * five seconds more where a message of the connection manager is lost.
+ */
+#define QTGT_CONNECT_TIMEOUT	30
 #define QTGT_INLINE_BVECS	4
 
 #define QTGT_NO_ERROR_LOC	U16_MAX
@@ -198,6 +204,7 @@ struct qtgt_queue {
 	u16				size;
 	bool				no_sqflow;
 	bool				stopping;	/* see qtgt_events_stop() */
+	struct delayed_work		connect_work;	/* waits for Connect */
 	atomic64_t			consumed;	/* entries, for SQHD */
 	struct completion		idle;
 };
@@ -359,6 +366,7 @@ bool qtgt_cc_valid(const struct qtgt_ctrl *ctrl, u32 cc);
 int qtgt_queue_init(struct qtgt_queue *queue,
 		    const struct qtgt_transport_ops *ops,
 		    struct qtgt_port *port);
+void qtgt_queue_accepted(struct qtgt_queue *queue);
 void qtgt_queue_stop(struct qtgt_queue *queue);
 void qtgt_queue_exit(struct qtgt_queue *queue);
 

@@ -32,6 +32,7 @@ static struct qtgt_port *port_alloc(u16 portid)
 	port->cfg.adrfam = NVMF_ADDR_FAMILY_MAX;
 	port->cfg.inline_data_size = -1;
 	port->cfg.max_queue_size = -1;
+	port->cfg.connect_timeout = QTGT_CONNECT_TIMEOUT;
 	return port;
 }
 

@@ -12,6 +12,20 @@ static void queue_idle(struct percpu_ref *ref)
 	complete(&container_of(ref, struct qtgt_queue, ref)->idle);
 }
 
+static void connect_work(struct work_struct *work)
+{
+	struct qtgt_queue *queue = container_of(to_delayed_work(work),
+						struct qtgt_queue,
+						connect_work);
+
+	if (READ_ONCE(queue->ctrl))
+		return;
+	pr_warn_ratelimited("port %u: a connection is ended: no Connect in %u seconds\n",
+			    queue->port->cfg.portid,
+			    queue->port->cfg.connect_timeout);
+	queue->ops->disconnect(queue);
+}
+
 /**
  * qtgt_queue_init() - make the core's half of a queue
  * @queue: zeroed memory in the transport's queue
@@ -31,10 +45,26 @@ int qtgt_queue_init(struct qtgt_queue *queue,
 	if (err)
 		return err;
 	init_completion(&queue->idle);
+	INIT_DELAYED_WORK(&queue->connect_work, connect_work);
 	atomic64_set(&queue->consumed, 0);
 	queue->ops = ops;
 	queue->port = qtgt_port_get(port);
 	return 0;
+}
+
+/**
+ * qtgt_queue_accepted() - a host has the connection now, and owes us Connect
+ * @queue: queue that the transport is about to accept the connection of
+ *
+ * Context: process, may sleep.
+ */
+void qtgt_queue_accepted(struct qtgt_queue *queue)
+{
+	u32 timeout = queue->port->cfg.connect_timeout;
+
+	if (timeout)
+		queue_delayed_work(qtgt_wq, &queue->connect_work,
+				   (unsigned long)timeout * HZ);
 }
 
 /**
@@ -48,6 +78,7 @@ int qtgt_queue_init(struct qtgt_queue *queue,
  */
 void qtgt_queue_stop(struct qtgt_queue *queue)
 {
+	cancel_delayed_work_sync(&queue->connect_work);
 	percpu_ref_kill(&queue->ref);
 	/* Async event requests wait for something to happen: this is it. */
 	qtgt_events_stop(queue);

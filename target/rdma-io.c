@@ -372,7 +372,9 @@ void qtgt_rdma_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 			queue_error(queue, "receive", wc->status);
 		return;
 	}
-	if (unlikely(wc->byte_len < sizeof(struct nvme_command))) {
+	/* The length of a write with immediate data is not that of @cmd. */
+	if (unlikely(wc->opcode != IB_WC_RECV ||
+		     wc->byte_len < sizeof(struct nvme_command))) {
 		queue_error(queue, "receive of a whole command",
 			    IB_WC_LOC_LEN_ERR);
 		return;

@@ -658,6 +658,7 @@ int qtgt_rdma_accept(struct rdma_cm_id *cm_id, struct qtgt_port *port,
 	list_add_tail(&queue->entry, &rdma_queues);
 	mutex_unlock(&rdma_mutex);
 
+	qtgt_queue_accepted(&queue->core);
 	err = cm_accept(queue, param);
 	if (err) {
 		pr_warn_ratelimited("port %u: a connection cannot be accepted: %d\n",

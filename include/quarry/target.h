@@ -287,6 +287,7 @@ int qtgt_ns_revalidate(struct qtgt_ns *ns);
  * @inline_data_size: bytes of data taken in a command capsule, -1 for the
  *	transport's choice
  * @max_queue_size: entries of an I/O queue, -1 for the transport's choice
+ * @connect_timeout: seconds that a connection may be without Connect, 0 for any
  */
 struct qtgt_port_config {
 	u16	portid;
@@ -298,6 +299,7 @@ struct qtgt_port_config {
 	char	trsvcid[NVMF_TRSVCID_SIZE];
 	int	inline_data_size;
 	int	max_queue_size;
+	u32	connect_timeout;
 };
 
 /**

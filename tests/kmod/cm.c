@@ -228,7 +228,8 @@ static int hang_up(struct end *client, struct end *server)
 	return await(client, RDMA_CM_EVENT_DISCONNECTED);
 }
 
-static int connect(struct qv_link *l, u32 rounds)
+/* @rounds times; the server takes @ms to accept. */
+static int lives(struct qv_link *l, u32 rounds, u32 ms)
 {
 	struct qv_side *a = &l->side[QV_A], *b = &l->side[QV_B];
 	int err = 0;
@@ -237,13 +238,26 @@ static int connect(struct qv_link *l, u32 rounds)
 		struct end client = {}, server = {};
 
 		err = start_server(&server, b) ?: resolve(&client, a) ?: make_qp(client.id, a) ?:
-		      call_server(&client, &server) ?: make_qp(server.child, b) ?:
-		      accept(&client, &server) ?: talk(l, &client, &server) ?:
+		      call_server(&client, &server) ?: make_qp(server.child, b);
+		if (!err)
+			msleep(ms);
+		err = err ?: accept(&client, &server) ?: talk(l, &client, &server) ?:
 		      hang_up(&client, &server);
 		end(&client);
 		end(&server);
 	}
 	return err;
+}
+
+static int connect(struct qv_link *l, u32 rounds)
+{
+	return lives(l, rounds, 0);
+}
+
+/* Meanwhile the connection manager asks the client for patience. */
+static int late(struct qv_link *l, u32 ms)
+{
+	return lives(l, 1, ms);
 }
 
 static int reject(struct qv_link *l, u32 unused)
@@ -290,6 +304,7 @@ static int nobody(struct qv_link *l, u32 unused)
 static const struct qv_case cases[] = {
 	{ "connect", connect, 1 },
 	{ "connect-again", connect, 10 },
+	{ "late", late, 200 },
 	{ "reject", reject },
 	{ "nobody", nobody },
 };

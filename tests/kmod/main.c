@@ -321,11 +321,13 @@ static int __init qverbs_init(void)
 	dir = debugfs_create_dir("qverbs", NULL);
 	debugfs_create_file("run", 0200, dir, NULL, &run_fops);
 	debugfs_create_file("result", 0400, dir, NULL, &result_fops);
+	qv_wires_init(dir);
 	return 0;
 }
 
 static void __exit qverbs_exit(void)
 {
+	qv_wires_exit();
 	debugfs_remove_recursive(dir);
 	ib_unregister_client(&client);
 	kvfree(result);

@@ -190,4 +190,9 @@ int qv_sent(struct qv_side *s, enum ib_wc_status status, struct ib_wc *wc);
 int qv_received(struct qv_side *s, enum ib_wc_status status, struct ib_wc *wc);
 int qv_ping(struct qv_link *l);
 
+/* wire.c */
+struct dentry;
+void qv_wires_init(struct dentry *dir);
+void qv_wires_exit(void);
+
 #endif

@@ -3,7 +3,10 @@
  * A host that says what no host should: connection requests and capsules with
  * one thing wrong in each, by user-space verbs. Prints how the target answers.
  *
- * usage: capsules ADDRESS SUBSYSTEM-NQN
+ * usage: capsules ADDRESS SUBSYSTEM-NQN [silent]
+ *
+ * silent: a host that leaves out Connect, for a target whose patience ends
+ * after two seconds.
  */
 #include <assert.h>
 #include <endian.h>
@@ -12,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/types.h>
 #include <rdma/rdma_cma.h>
@@ -586,16 +590,66 @@ static void test_leave(void)
 	printf("left in the middle\n");
 }
 
+/* When the target hangs up. */
+static void wait_end(struct host *h, const char *what)
+{
+	struct pollfd fd = { .fd = h->id->channel->fd, .events = POLLIN };
+	struct rdma_cm_event *event;
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	if (poll(&fd, 1, 10000) != 1 || rdma_get_cm_event(h->id->channel, &event)) {
+		printf("%s: for ever\n", what);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	fprintf(stderr, "%s: %ld s\n", what, to.tv_sec - from.tv_sec);
+	printf("%s: %s\n", what, rdma_event_str(event->event));
+	rdma_ack_cm_event(event);
+}
+
+static void test_silence(void)
+{
+	struct host admin, h;
+	union sqe sqe;
+	__u16 cntlid;
+
+	open_host(&h, 0);
+	wait_end(&h, "no Connect");
+	close_host(&h);
+
+	open_host(&h, 0);
+	sqe = connect_recfmt(&h);
+	show("a wrong Connect", command(&h, &sqe, 64, NULL));
+	wait_end(&h, "and no other");
+	close_host(&h);
+
+	cntlid = open_admin(&admin);
+	open_host(&h, 1);
+	wait_end(&h, "an I/O queue without Connect");
+	close_host(&h);
+	open_io(&h, 1, cntlid);
+	sleep(4);
+	sqe = rw(&h, 0x02, 2);
+	show("a Read on one with Connect", command(&h, &sqe, 64, NULL));
+	close_host(&h);
+	close_host(&admin);
+}
+
 int main(int argc, char **argv)
 {
 	struct host admin, h;
 	__u16 cntlid;
 
-	if (argc != 3)
+	if (argc < 3 || argc > 4)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	address = argv[1];
 	nqn = argv[2];
+	if (argc == 4) {
+		test_silence();
+		return 0;
+	}
 
 	test_requests();
 	test_connect();
