@@ -258,6 +258,7 @@ static const struct face {
 	{ "write-beyond", write_beyond },
 	{ "immediate", immediate },
 	{ "immediate-answer", immediate_answer },
+	{ }
 };
 
 static void post_recv(struct queue *q, __u8 *buf)
@@ -336,21 +337,20 @@ int main(int argc, char **argv)
 	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
 	struct rdma_addrinfo *res;
 	struct rdma_cm_id *listener;
-	unsigned int i;
+	const struct face *face = faces;
 
 	if (argc != 4)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 0; i < sizeof(faces) / sizeof(faces[0]); i++)
-		if (!strcmp(argv[3], faces[i].name))
-			break;
-	if (i == sizeof(faces) / sizeof(faces[0]))
+	while (face->name && strcmp(argv[3], face->name))
+		face++;
+	if (!face->name)
 		return 2;
 	if (rdma_getaddrinfo(argv[1], argv[2], &hints, &res) ||
 	    rdma_create_ep(&listener, res, NULL, NULL) || rdma_listen(listener, 4))
 		die("rdma_listen");
 	printf("listening\n");
-	run(listener, &faces[i]);
+	run(listener, face);
 	pause();
 	return 0;
 }
