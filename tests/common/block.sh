@@ -37,6 +37,11 @@ loop_device() {
 	echo "$dev"
 }
 
+# Write all of a device, so that it has its memory.
+fill_device() {
+	dd if=/dev/zero of="$1" bs=1M count=$(($(blockdev --getsize64 "$1") >> 20)) oflag=direct status=none
+}
+
 # fio_verify DEV [fio arguments]: write, read back, compare by crc32c. Mixed
 # sizes at random, unless the arguments say otherwise.
 fio_verify() {
