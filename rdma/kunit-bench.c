@@ -79,6 +79,7 @@ static void make_queues(struct qrdma_bench *b, enum ib_qp_type type)
 	const struct ib_cq_init_attr attr = { .cqe = 64 };
 	struct ib_qp_init_attr init = {
 		.qp_type = type,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.send_cq = &b->scq.ibcq,
 		.recv_cq = &b->rcq.ibcq,
 		.cap = {
