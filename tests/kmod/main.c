@@ -2,7 +2,8 @@
 /*
  * The module and its two files below /sys/kernel/debug/qverbs:
  *
- *	echo 'GROUP[/CASE] A B [family=6] [mtu=1024] [count=100] [skip=C,C]' > run
+ *	echo 'GROUP[/CASE] A B [family=6] [mtu=1024] [count=100] [skip=C,C]
+ *	     [timeout=15] [lossy=1]' > run
  *	cat result
  *
  * A and B are RDMA devices, or one and the same. The write returns when all
@@ -175,6 +176,8 @@ static int parse_option(struct run *r, char *word)
 		r->conf.count = n;
 	else if (!strcmp(word, "timeout") && n < 32)
 		r->conf.timeout = n;
+	else if (!strcmp(word, "lossy"))
+		r->conf.lossy = n;
 	else
 		return -EINVAL;
 	return 0;

@@ -38,6 +38,7 @@ struct qv_conf {
 	u32		rq_psn_skew;	/* B expects this much less than A sends */
 	enum ib_sig_type sig;
 	struct qv_link	*share;		/* use this link's protection domains */
+	bool		lossy;		/* the wire loses packets */
 };
 
 /*
