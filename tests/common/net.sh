@@ -46,12 +46,13 @@ veth_pair() {
 }
 
 # netem DEV WHAT..., e.g. netem eth0 loss 1%. A list of packets is one packet
-# to netem, so lists are switched off: a loss must be the loss of one.
+# to netem, as the device splits it only behind: none is made where the device
+# takes one at a time.
 netem() {
 	local dev=$1
 	shift
 	modprobe sch_netem
-	ethtool -K "$dev" tx-gso-list off tx-udp-segmentation off gso off >/dev/null 2>&1 || :
+	ip link set "$dev" gso_max_segs 1
 	tc qdisc replace dev "$dev" root netem limit 10000 "$@"
 	defer end_netem "$dev"
 }
@@ -61,11 +62,11 @@ ns_netem() {
 	local ns=$1 dev=$2
 	shift 2
 	modprobe sch_netem
-	in_ns "$ns" ethtool -K "$dev" tx-gso-list off tx-udp-segmentation off gso off >/dev/null 2>&1 || :
+	ip -n "$ns" link set "$dev" gso_max_segs 1
 	tc -n "$ns" qdisc replace dev "$dev" root netem limit 10000 "$@"
 }
 
 end_netem() {
 	tc qdisc del dev "$1" root 2>/dev/null || :
-	ethtool -K "$1" gso on >/dev/null 2>&1 || :
+	ip link set "$1" gso_max_segs 65535
 }
