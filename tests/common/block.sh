@@ -43,12 +43,16 @@ fill_device() {
 }
 
 # fio_verify DEV [fio arguments]: write, read back, compare by crc32c. Mixed
-# sizes at random, unless the arguments say otherwise.
+# sizes at random, unless the arguments say otherwise. Where it takes long, less
+# is written, but all over what is to be.
 fio_verify() {
-	local dev=$1
+	local dev=$1 mib=64 word
 	shift
-	run_fio --name=verify --filename="$dev" --rw=randwrite --bsrange=512-1m \
-		--iodepth=32 --size=64m --verify=crc32c --verify_fatal=1 --do_verify=1 "$@"
+	for word in "$@"; do
+		[[ $word != --size=*m ]] || { mib=${word#--size=}; mib=${mib%m}; }
+	done
+	run_fio --name=verify --filename="$dev" --rw=randwrite --bsrange=512-1m --iodepth=32 \
+		--size=64m --io_size=$(often "$mib")m --verify=crc32c --verify_fatal=1 --do_verify=1 "$@"
 }
 
 # Direct, asynchronous, all that fio says in the test's full log.
