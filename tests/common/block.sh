@@ -13,7 +13,7 @@ null_blk() {
 		write_attr "${setting#*=}" "$dir/${setting%%=*}"
 	done
 	write_attr 1 "$dir/power"
-	wait_for 5 test -b "/dev/$name"
+	wait_for 5 is_disk "/dev/$name"
 }
 
 del_null_blk() {
@@ -24,8 +24,11 @@ del_null_blk() {
 brd() {
 	modprobe brd rd_nr=1 rd_size=$(($1 * 1024))
 	defer rmmod brd
-	wait_for 5 test -b /dev/ram0
+	wait_for 5 is_disk /dev/ram0
 }
+
+# Its node is there a moment before it can be opened.
+is_disk() { [[ -b $1 ]] && true <"$1"; } 2>/dev/null
 
 # loop_device FILE MIB: prints the device of a new sparse file.
 loop_device() {

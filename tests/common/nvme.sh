@@ -87,7 +87,7 @@ nvme_device() {
 	local dir
 	for dir in /sys/block/nvme*n*; do
 		[[ -e $dir/device/subsysnqn && $(<"$dir/device/subsysnqn") == "$1" ]] || continue
-		[[ -b /dev/${dir##*/} ]] || continue
+		is_disk "/dev/${dir##*/}" || continue
 		echo "/dev/${dir##*/}"
 		return 0
 	done
@@ -116,7 +116,7 @@ quarry_reconnect() {
 	# shellcheck disable=SC2016 # for the inner shell
 	with_net "${connect_ns:-}" sh -c 'echo 1 >"$1"' - "$dir/connect"
 	wait_for 10 quarry_state "$1" live
-	wait_for 10 test -b "/dev/$(<"$dir/device")n1"
+	wait_for 10 is_disk "/dev/$(<"$dir/device")n1"
 	echo "/dev/$(<"$dir/device")n1"
 }
 
