@@ -23,17 +23,27 @@ struct end {
 	struct rdma_cm_id	*child;		/* of a listener */
 };
 
+static const char refusal[16] = "go away, please";
+
+static void refuse(struct rdma_cm_id *id)
+{
+	rdma_reject(id, refusal, sizeof(refusal), IB_CM_REJ_CONSUMER_DEFINED);
+}
+
 static int on_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 {
 	struct end *e = id->context;
 
 	/*
-	 * A request that the wire doubled is a new one to the core once the
-	 * first has been answered with a rejection. Not 0: the core ends it.
+	 * A request that comes twice, as the wire doubled it or lost the answer,
+	 * is a new one to the core once the first has been answered with a
+	 * rejection. Not 0: the core ends it.
 	 */
 	if (ev->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-		if (e->child)
+		if (e->child) {
+			refuse(id);
 			return -EBUSY;
+		}
 		e->child = id;
 	}
 	if (ev->param.conn.private_data_len >= sizeof(e->data) &&
@@ -268,12 +278,12 @@ static int reject(struct qv_link *l, u32 unused)
 	err = start_server(&server, &l->side[QV_B]) ?: resolve(&client, &l->side[QV_A]) ?:
 	      make_qp(client.id, &l->side[QV_A]) ?: call_server(&client, &server);
 	if (!err) {
-		rdma_reject(server.child, "go away, please.", 16, IB_CM_REJ_CONSUMER_DEFINED);
+		refuse(server.child);
 		err = await(&client, RDMA_CM_EVENT_REJECTED);
 		if (!err && client.status != IB_CM_REJ_CONSUMER_DEFINED)
 			err = qv_fail(l, "reason %d expected, not %d",
 				      IB_CM_REJ_CONSUMER_DEFINED, client.status);
-		if (!err && memcmp(client.data, "go away, please.", 16))
+		if (!err && memcmp(client.data, refusal, sizeof(refusal)))
 			err = qv_fail(l, "wrong private data in the rejection");
 	}
 	end(&client);
