@@ -55,7 +55,7 @@ fio_verify() {
 		[[ $word != --size=*m ]] || { mib=${word#--size=}; mib=${mib%m}; }
 	done
 	run_fio --name=verify --filename="$dev" --rw=randwrite --bsrange=512-1m --iodepth=32 \
-		--size=64m --io_size=$(often "$mib")m --verify=crc32c --verify_fatal=1 --do_verify=1 "$@"
+		--size=64m --io_size="$(often "$mib")m" --verify=crc32c --verify_fatal=1 --do_verify=1 "$@"
 }
 
 # Direct, asynchronous, all that fio says in the test's full log.
