@@ -92,7 +92,7 @@ remove_quarry() {
 # that comes soon after such a line.
 without_allowed() {
 	awk -v allowed="${2:-^$}" '
-		$0 ~ allowed { near = 15; next }
+		$0 ~ allowed { near = 20; next }
 		near > 0 && /Call Trace:/ { near = 0; next }
 		{ near--; print }' "$1"
 }
