@@ -37,11 +37,6 @@ rdma_counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
 
 # The stock kernel's iWARP device, on an interface of its own: 10.2.0.1, fd02::1.
 siw_device() {
-	modprobe dummy numdummies=0
-	ip link add dummy0 type dummy
-	defer ip link del dummy0
-	ip link set dummy0 mtu 4200 up
-	ip addr add 10.2.0.1/24 dev dummy0
-	ip addr add fd02::1/64 dev dummy0 nodad
+	net_device
 	rdma_device siw siw0 dummy0
 }

@@ -8,20 +8,9 @@ target_dir=/sys/kernel/config/quarry
 subsys_dir=$target_dir/subsystems/$target_nqn
 ns_dir=$subsys_dir/namespaces/1
 
-# An RDMA device of the stock kernel on 10.2.0.1, so that only the target is
-# ours. It has IPv6 as well: fd02::1.
-target_network() {
-	ip link add dummy0 type dummy
-	defer ip link del dummy0
-	ip link set dummy0 mtu 4200 up
-	ip addr add 10.2.0.1/24 dev dummy0
-	ip addr add fd02::1/64 dev dummy0 nodad
-	rdma_device rxe rxe0 dummy0
-}
-
 # target_setup [MIB]: a null_blk device that keeps its data, exported.
 target_setup() {
-	target_network
+	stock_device
 	null_blk nb0 "${1:-128}"
 	export_device quarry $target_nqn /dev/nb0 10.2.0.1
 }
