@@ -205,7 +205,7 @@ faults_done() {
 	local count
 	faults_off
 	count=$(fault_count)
-	echo "== $count failures injected" >>"$FULL"
+	echo "$count failures injected" >>"$TEST_RESULTS/counts"
 	((count > $1)) || fail "only $count failures were injected"
 	echo "more than $1 failures injected"
 }

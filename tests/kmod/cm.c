@@ -264,7 +264,7 @@ static int connect(struct qv_link *l, u32 rounds)
 	return lives(l, rounds, 0);
 }
 
-/* Meanwhile the connection manager asks the client for patience. */
+/* The client asks again meanwhile, and is asked for patience. */
 static int late(struct qv_link *l, u32 ms)
 {
 	return lives(l, 1, ms);
@@ -314,9 +314,13 @@ static int nobody(struct qv_link *l, u32 unused)
 static const struct qv_case cases[] = {
 	{ "connect", connect, 1 },
 	{ "connect-again", connect, 10 },
-	{ "late", late, 200 },
 	{ "reject", reject },
 	{ "nobody", nobody },
 };
 
+static const struct qv_case late_cases[] = {
+	{ "late", late, 6000 },
+};
+
 QV_GROUP(qv_cm, cases);
+QV_GROUP(qv_late, late_cases);

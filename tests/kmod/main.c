@@ -35,7 +35,7 @@ struct run {
 static const struct qv_group *const groups[] = {
 	&qv_send, &qv_write, &qv_read, &qv_atomic, &qv_mr, &qv_access,
 	&qv_error, &qv_flush, &qv_state, &qv_notify, &qv_context, &qv_traffic,
-	&qv_endless, &qv_kinds, &qv_cm,
+	&qv_endless, &qv_kinds, &qv_cm, &qv_late,
 };
 
 /* One run at a time; protects result. Taken before devices_lock. */
