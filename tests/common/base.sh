@@ -39,11 +39,12 @@ pause() {
 # when all goes well, not a limit that is tested: a busy machine takes longer.
 # SLOW: how many times slower than usual this kernel is.
 wait_for() {
-	local end=$((SECONDS + $1 * ${SLOW:-1} * ${PATIENCE:-4}))
+	local end=$((SECONDS + $1 * ${SLOW:-1} * ${PATIENCE:-4})) every=0.05
+	[[ ${SLOW:-1} == 1 ]] || every=0.2
 	shift
 	until "$@"; do
 		((SECONDS < end)) || { echo "waited in vain for: $*"; return 1; }
-		pause 0.05
+		pause $every
 	done
 }
 
