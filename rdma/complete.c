@@ -254,8 +254,13 @@ static struct qrdma_swqe *answered(struct qrdma_qp *qp, u32 psn,
 	if (psn != sq->una)
 		ack_through(qp, qrdma_psn_add(psn, QRDMA_PSN_MASK), nt);
 	qrdma_sq_reap(qp, nt);
-	if (sq->tail == sq->fresh || psn != sq->una)
+	if (sq->tail == sq->fresh)
 		return NULL;
+	if (psn != sq->una) {
+		/* Of no use; but the peer is not silent, see count_retry(). */
+		sq->stall_start = ktime_get_ns();
+		return NULL;
+	}
 	wqe = qrdma_swqe(sq, sq->tail);
 	return qrdma_is_read_or_atomic(wqe->opcode) ? wqe : NULL;
 }

@@ -284,6 +284,24 @@ static void silence_for_ever(struct kunit *test)
 	EXPECT_DONE(b, "");
 }
 
+/* What is still on its way of an answer of which a part was lost. */
+static void silence_ends_with_any_answer(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+	int i;
+
+	qrdma_bench_post(b, 1, IB_WR_RDMA_READ, 4000);
+	qrdma_bench_sent(b);
+	for (i = 0; i < 2 * BENCH_RETRY; i++) {
+		qrdma_bench_time_out(b);
+		silence(b);
+		qrdma_bench_response(b, 0x0e, BENCH_PSN + 1 + i % 10, 256);
+	}
+	EXPECT_DONE(b, "");
+	KUNIT_EXPECT_EQ(test, b->qp.state, IB_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, b->qp.sq.retries_left, BENCH_RETRY);
+}
+
 static void silence_ends_with_ack(struct kunit *test)
 {
 	struct qrdma_bench *b = open(test);
@@ -497,6 +515,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer_runs_through),
 	KUNIT_CASE(silence_costs_retries),
 	KUNIT_CASE(silence_for_ever),
+	KUNIT_CASE(silence_ends_with_any_answer),
 	KUNIT_CASE(silence_ends_with_ack),
 	KUNIT_CASE(rnr_waits),
 	KUNIT_CASE(rnr_retries),
