@@ -14,6 +14,8 @@ load_qverbs() {
 qverbs() {
 	local dir=/sys/kernel/debug/qverbs group=${1%%/*} log=${FULL:-/dev/null}
 	load_qverbs
+	# What answers four times more slowly is waited for four times as long.
+	[[ ${SLOW:-1} == 1 || $* == *timeout=* ]] || set -- "$@" timeout=17
 	echo "$*" >"$dir/run"
 	{ echo "== $*"; cat "$dir/result"; } >>"$log"
 	sed -n '/^FAIL/p; $'"s/^/$group: /p" "$dir/result"
