@@ -57,6 +57,10 @@ not() { ! "$@"; }
 fail() { echo "FAIL: $*"; exit 1; }
 skip() { echo "$*" >"${TEST_RESULTS:-/results}/skip"; exit 77; }
 
+# For a test of the stock stack alone: the kernel that watches has nothing of
+# ours to see in it.
+stock_only() { [[ ${SLOW:-1} == 1 ]] || skip "nothing of ours is in it"; }
+
 # expect_errno NAME COMMAND...: the command must fail, with that error's text.
 # For writes to attributes: expect_errno EINVAL write_attr 7 /path
 expect_errno() {
