@@ -106,10 +106,16 @@ static void measure_rtt(struct qrdma_sq *sq)
 	sq->srtt = sq->srtt ? (7 * sq->srtt + rtt) / 8 : rtt;
 }
 
-/* The peer answered something new. */
+/*
+ * The peer answered something new. Where a probe was out and the answer is to
+ * more than that, the first sending had arrived and the peer is slow: what
+ * follows is on its way, too, and sent again it would make him slower. Were it
+ * lost, the next probe or a NAK will tell.
+ */
 static void progress(struct qrdma_qp *qp)
 {
 	struct qrdma_sq *sq = &qp->sq;
+	bool slow = sq->probing;
 
 	sq->retries_left = sq->retry_cnt;
 	sq->rnr_left = sq->rnr_retry;
@@ -119,7 +125,7 @@ static void progress(struct qrdma_qp *qp)
 	measure_rtt(sq);
 	/* The answer jumps over what was about to be sent again. */
 	if (qrdma_psn_diff(sq->psn, sq->una) < 0) {
-		sq->psn = sq->una;
+		sq->psn = slow ? sq->max_psn : sq->una;
 		qrdma_sq_seek(qp);
 	}
 }

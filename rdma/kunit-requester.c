@@ -153,6 +153,29 @@ static void probe_answered_for_all(struct kunit *test)
 	EXPECT_DONE(b, "1 2");
 }
 
+/* An answer to more than the probe: the rest is on its way; see to its end. */
+static void probe_too_early(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+
+	qrdma_bench_post(b, 1, IB_WR_SEND, 600);
+	qrdma_bench_post(b, 2, IB_WR_SEND, 600);
+	qrdma_bench_time_out(b);
+	qrdma_bench_sent(b);
+	qrdma_bench_aeth(b, 0x1f, BENCH_PSN + 3);
+	EXPECT_SENT(b, "");
+	EXPECT_DONE(b, "1");
+	/* New work goes on behind it. */
+	qrdma_bench_post(b, 3, IB_WR_SEND, 0);
+	EXPECT_SENT(b, "send:000003!");
+	/* But it was lost. */
+	qrdma_bench_time_out(b);
+	qrdma_bench_time_out(b);
+	EXPECT_SENT(b, "send-middle:000001!");
+	qrdma_bench_aeth(b, 0x1f, BENCH_PSN + 4);
+	EXPECT_SENT(b, "send-last:000002 send:000003!");
+}
+
 /* The peer had got a part. */
 static void probe_answered_by_nak(struct kunit *test)
 {
@@ -509,6 +532,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(probe_is_one_packet),
 	KUNIT_CASE(probe_answered_by_next),
 	KUNIT_CASE(probe_answered_for_all),
+	KUNIT_CASE(probe_too_early),
 	KUNIT_CASE(probe_answered_by_nak),
 	KUNIT_CASE(backoff),
 	KUNIT_CASE(first_wait),
