@@ -68,6 +68,8 @@ static void receive_failed(struct qrdma_qp *qp, enum ib_wc_status status,
 		.src_qp = qp->dqpn,
 	};
 
+	/* The open message has no receive any more. */
+	qp->rq.flags = 0;
 	qrdma_rq_complete(qp, &wc, true, nt);
 }
 

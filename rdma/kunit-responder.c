@@ -267,6 +267,31 @@ static void refused_short_first(struct kunit *test)
 	expect_refused(b, "nak1:fffffd/0", "1:flushed");
 }
 
+/*
+ * The QP fails within a list and is reset before the rest of it is taken: the
+ * rest has no receive to go to.
+ */
+static void refused_after_reset(struct kunit *test)
+{
+	struct qrdma_bench *b = open_prompt(test);
+	const struct qrdma_pkt pkt = {
+		.op = &qrdma_opcodes[SEND_MIDDLE],
+		.psn = (BENCH_PSN + 1) & 0xffffff,
+		.payload = 256,
+	};
+	struct qrdma_notify nt = {};
+
+	qrdma_bench_post_recv(b, 1, 300);
+	qrdma_bench_request(b, SEND_FIRST, BENCH_PSN, 256, false);
+	qrdma_bench_request(b, SEND_MIDDLE, BENCH_PSN + 1, 256, false);
+	KUNIT_EXPECT_EQ(test, b->qp.state, IB_QPS_ERR);
+	WRITE_ONCE(b->qp.state, IB_QPS_RESET);
+	spin_lock_bh(&b->qp.rq.lock);
+	qrdma_rq_request(&b->qp, &pkt, &nt);
+	spin_unlock_bh(&b->qp.rq.lock);
+	EXPECT_RECEIVED(b, "1:length");
+}
+
 /* The length in the RETH is that of what comes. */
 static void refused_wrong_length(struct kunit *test)
 {
@@ -340,6 +365,7 @@ static struct kunit_case responder_cases[] = {
 	KUNIT_CASE(refused_middle_first),
 	KUNIT_CASE(refused_reserved),
 	KUNIT_CASE(refused_flush),
+	KUNIT_CASE(refused_after_reset),
 	KUNIT_CASE(refused_interruption),
 	KUNIT_CASE(refused_reserved_within),
 	KUNIT_CASE(refused_short_first),

@@ -219,6 +219,17 @@ struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp);
 void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 		       struct qrdma_notify *nt);
 
+/*
+ * Nothing more is taken: part of a list may have ended the QP, or a verb has
+ * while the rest of it waited for rq.lock.
+ */
+static inline bool qrdma_rq_ended(const struct qrdma_qp *qp)
+{
+	enum ib_qp_state state = READ_ONCE(qp->state);
+
+	return state == IB_QPS_ERR || state == IB_QPS_RESET;
+}
+
 /* respond.c */
 void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 		      struct qrdma_notify *nt);

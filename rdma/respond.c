@@ -225,8 +225,7 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	s32 d = qrdma_psn_diff(pkt->psn, rq->psn);
 
 	lockdep_assert_held(&rq->lock);
-	/* Part of the batch may have ended the QP. */
-	if (qp->state == IB_QPS_ERR)
+	if (qrdma_rq_ended(qp))
 		return;
 	if (unlikely(!rq->established)) {
 		rq->established = true;
