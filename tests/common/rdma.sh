@@ -26,10 +26,11 @@ del_rdma_device() {
 	[[ ! -e /sys/class/infiniband/$1 ]] || rdma link delete "$1"
 }
 
-# Active, and its first address known.
+# Active, and an address known. The first of the table may be free: the kernel
+# leaves it so where a bond was without an interface for a moment.
 rdma_ready() {
 	[[ $(</sys/class/infiniband/"$1"/ports/1/state) == *ACTIVE* ]] &&
-		cat /sys/class/infiniband/"$1"/ports/1/gid_attrs/ndevs/0 &>/dev/null
+		grep -qs . /sys/class/infiniband/"$1"/ports/1/gid_attrs/ndevs/[0-9]
 }
 
 # rdma_counter NAME COUNTER: one hardware counter of port 1.
