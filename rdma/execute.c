@@ -59,13 +59,13 @@ static bool length_ok(const struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 	       (pkt->payload || (flags & QRDMA_OP_START));
 }
 
-static void receive_failed(struct qrdma_qp *qp, enum ib_wc_status status,
-			   struct qrdma_notify *nt)
+void qrdma_rq_receive_failed(struct qrdma_qp *qp, enum ib_wc_status status,
+			     u32 src_qp, struct qrdma_notify *nt)
 {
 	struct ib_wc wc = {
 		.status = status,
 		.opcode = IB_WC_RECV,
-		.src_qp = qp->dqpn,
+		.src_qp = src_qp,
 	};
 
 	/* The open message has no receive any more. */
@@ -111,14 +111,14 @@ static enum qrdma_verdict execute_send(struct qrdma_qp *qp,
 	}
 	wqe = rq->wqe;
 	if (pkt->payload > wqe->length - rq->done) {
-		receive_failed(qp, IB_WC_LOC_LEN_ERR, nt);
-		return QRDMA_INV_REQ;
+		qrdma_rq_receive_failed(qp, IB_WC_LOC_LEN_ERR, qp->dqpn, nt);
+		return QRDMA_RECV_LEN;
 	}
 	if (pkt->payload &&
 	    qrdma_copy_to_sges(pd, wqe->sge, wqe->num_sge, rq->done, pkt->skb,
 			       pkt->payload_off, pkt->payload)) {
-		receive_failed(qp, IB_WC_LOC_PROT_ERR, nt);
-		return QRDMA_REM_OP;
+		qrdma_rq_receive_failed(qp, IB_WC_LOC_PROT_ERR, qp->dqpn, nt);
+		return QRDMA_RECV_PROT;
 	}
 	rq->done += pkt->payload;
 	if (!(pkt->op->flags & QRDMA_OP_END))
@@ -126,7 +126,7 @@ static enum qrdma_verdict execute_send(struct qrdma_qp *qp,
 	if ((pkt->op->flags & QRDMA_OP_INV) &&
 	    qrdma_mr_invalidate(pd, get_unaligned_be32(pkt->hdr + pkt->op->imm),
 				true)) {
-		receive_failed(qp, IB_WC_LOC_QP_OP_ERR, nt);
+		qrdma_rq_receive_failed(qp, IB_WC_LOC_QP_OP_ERR, qp->dqpn, nt);
 		return QRDMA_REM_ACC;
 	}
 	received(qp, pkt, IB_WC_RECV, nt);

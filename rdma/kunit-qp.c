@@ -59,20 +59,64 @@ static const struct move gsi_moves[] = {
 	{ IB_QPS_SQE, IB_QPS_RTS, 0, IB_QP_CUR_STATE | IB_QP_QKEY },
 };
 
+static const struct move uc_moves[] = {
+	{ IB_QPS_RESET, IB_QPS_INIT,
+	  IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS, 0 },
+	{ IB_QPS_INIT, IB_QPS_INIT,
+	  0, IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS },
+	{ IB_QPS_INIT, IB_QPS_RTR,
+	  IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN,
+	  IB_QP_ALT_PATH | IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX },
+	{ IB_QPS_RTR, IB_QPS_RTS,
+	  IB_QP_SQ_PSN, IB_QP_CUR_STATE | NO_ALT | IB_QP_ACCESS_FLAGS },
+	{ IB_QPS_RTS, IB_QPS_RTS,
+	  0, IB_QP_CUR_STATE | NO_ALT | IB_QP_ACCESS_FLAGS },
+	{ IB_QPS_RTS, IB_QPS_SQD, 0, IB_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IB_QPS_SQD, IB_QPS_SQD,
+	  0, IB_QP_AV | NO_ALT | IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX },
+	{ IB_QPS_SQD, IB_QPS_RTS,
+	  0, IB_QP_CUR_STATE | NO_ALT | IB_QP_ACCESS_FLAGS },
+	{ IB_QPS_SQE, IB_QPS_RTS,
+	  0, IB_QP_CUR_STATE | IB_QP_ACCESS_FLAGS },
+};
+
+static const struct move ud_moves[] = {
+	{ IB_QPS_RESET, IB_QPS_INIT,
+	  IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY, 0 },
+	{ IB_QPS_INIT, IB_QPS_INIT,
+	  0, IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY },
+	{ IB_QPS_INIT, IB_QPS_RTR, 0, IB_QP_PKEY_INDEX | IB_QP_QKEY },
+	{ IB_QPS_RTR, IB_QPS_RTS,
+	  IB_QP_SQ_PSN, IB_QP_CUR_STATE | IB_QP_QKEY },
+	{ IB_QPS_RTS, IB_QPS_RTS, 0, IB_QP_CUR_STATE | IB_QP_QKEY },
+	{ IB_QPS_RTS, IB_QPS_SQD, 0, IB_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IB_QPS_SQD, IB_QPS_SQD, 0, IB_QP_PKEY_INDEX | IB_QP_QKEY },
+	{ IB_QPS_SQD, IB_QPS_RTS, 0, IB_QP_CUR_STATE | IB_QP_QKEY },
+	{ IB_QPS_SQE, IB_QPS_RTS, 0, IB_QP_CUR_STATE | IB_QP_QKEY },
+};
+
+static const struct {
+	const struct move *moves;
+	int count;
+} tables[] = {
+	[IB_QPT_GSI] = { gsi_moves, ARRAY_SIZE(gsi_moves) },
+	[IB_QPT_RC] = { rc_moves, ARRAY_SIZE(rc_moves) },
+	[IB_QPT_UC] = { uc_moves, ARRAY_SIZE(uc_moves) },
+	[IB_QPT_UD] = { ud_moves, ARRAY_SIZE(ud_moves) },
+};
+
 /* What any queue pair may do, but for a move from RESET to ERR. */
 static const struct move any_move = {};
 
 static const struct move *find_move(enum ib_qp_type type,
 				    enum ib_qp_state from, enum ib_qp_state to)
 {
-	const struct move *moves = type == IB_QPT_RC ? rc_moves : gsi_moves;
-	int n = type == IB_QPT_RC ? ARRAY_SIZE(rc_moves) :
-				    ARRAY_SIZE(gsi_moves);
+	const struct move *moves = tables[type].moves;
 	int i;
 
 	if (to == IB_QPS_RESET || (to == IB_QPS_ERR && from != IB_QPS_RESET))
 		return &any_move;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < tables[type].count; i++)
 		if (moves[i].from == from && moves[i].to == to)
 			return &moves[i];
 	return NULL;
@@ -129,6 +173,16 @@ static void check_moves(struct kunit *test, enum ib_qp_type type)
 static void qp_moves_rc(struct kunit *test)
 {
 	check_moves(test, IB_QPT_RC);
+}
+
+static void qp_moves_uc(struct kunit *test)
+{
+	check_moves(test, IB_QPT_UC);
+}
+
+static void qp_moves_ud(struct kunit *test)
+{
+	check_moves(test, IB_QPT_UD);
 }
 
 static void qp_moves_gsi(struct kunit *test)
@@ -277,6 +331,8 @@ static void qp_bounds(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(qp_moves_rc),
+	KUNIT_CASE(qp_moves_uc),
+	KUNIT_CASE(qp_moves_ud),
 	KUNIT_CASE(qp_moves_gsi),
 	KUNIT_CASE(qp_same_state),
 	KUNIT_CASE(qp_current_state),

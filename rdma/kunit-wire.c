@@ -79,7 +79,7 @@ static struct kunit_suite psn_suite = {
 	.test_cases = psn_cases,
 };
 
-/* Table 38, as far as RC and UD go: RC without the opcodes of later annexes. */
+/* Table 38, as far as RC, UC and UD go, without the opcodes of later annexes. */
 struct expected_opcode {
 	u8	opcode;
 	u32	what;		/* direction, operation, place in the message */
@@ -120,6 +120,19 @@ static const struct expected_opcode table_38[] = {
 	{ 0x14, REQ | QRDMA_OP_ATOMIC | ONLY, QRDMA_OP_ATMETH, false },
 	{ 0x16, REQ | QRDMA_OP_SEND | LAST, QRDMA_OP_INV, true },
 	{ 0x17, REQ | QRDMA_OP_SEND | ONLY, QRDMA_OP_INV, true },
+	{ 0x20, REQ | QRDMA_OP_SEND | FIRST, 0, true },
+	{ 0x21, REQ | QRDMA_OP_SEND | MIDDLE, 0, true },
+	{ 0x22, REQ | QRDMA_OP_SEND | LAST, 0, true },
+	{ 0x23, REQ | QRDMA_OP_SEND | LAST, QRDMA_OP_IMM, true },
+	{ 0x24, REQ | QRDMA_OP_SEND | ONLY, 0, true },
+	{ 0x25, REQ | QRDMA_OP_SEND | ONLY, QRDMA_OP_IMM, true },
+	{ 0x26, REQ | QRDMA_OP_WRITE | FIRST, QRDMA_OP_RETH, true },
+	{ 0x27, REQ | QRDMA_OP_WRITE | MIDDLE, 0, true },
+	{ 0x28, REQ | QRDMA_OP_WRITE | LAST, 0, true },
+	{ 0x29, REQ | QRDMA_OP_WRITE | LAST, QRDMA_OP_IMM, true },
+	{ 0x2a, REQ | QRDMA_OP_WRITE | ONLY, QRDMA_OP_RETH, true },
+	{ 0x2b, REQ | QRDMA_OP_WRITE | ONLY, QRDMA_OP_RETH | QRDMA_OP_IMM,
+	  true },
 	{ 0x64, REQ | QRDMA_OP_SEND | ONLY, QRDMA_OP_DETH, true },
 	{ 0x65, REQ | QRDMA_OP_SEND | ONLY, QRDMA_OP_DETH | QRDMA_OP_IMM,
 	  true },
@@ -178,7 +191,7 @@ static void opcode_known(struct kunit *test)
 				    named || is_rc(i), "%#04x", i);
 		known += named;
 	}
-	KUNIT_EXPECT_EQ(test, known, 25);
+	KUNIT_EXPECT_EQ(test, known, 37);
 }
 
 static void opcode_flags(struct kunit *test)

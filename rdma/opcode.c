@@ -164,6 +164,74 @@ const struct qrdma_opcode qrdma_opcodes[256] = {
 		.flags = REQ | DATA,
 		.hdr_len = BTH,
 	},
+	[IB_OPCODE_UC_SEND_FIRST] = {
+		.name = "UC_SEND_FIRST",
+		.flags = REQ | QRDMA_OP_SEND | FIRST | DATA,
+		.hdr_len = BTH,
+	},
+	[IB_OPCODE_UC_SEND_MIDDLE] = {
+		.name = "UC_SEND_MIDDLE",
+		.flags = REQ | QRDMA_OP_SEND | DATA,
+		.hdr_len = BTH,
+	},
+	[IB_OPCODE_UC_SEND_LAST] = {
+		.name = "UC_SEND_LAST",
+		.flags = REQ | QRDMA_OP_SEND | LAST | DATA,
+		.hdr_len = BTH,
+	},
+	[IB_OPCODE_UC_SEND_LAST_WITH_IMMEDIATE] = {
+		.name = "UC_SEND_LAST_WITH_IMMEDIATE",
+		.flags = REQ | QRDMA_OP_SEND | LAST | DATA | QRDMA_OP_IMM,
+		.hdr_len = BTH + IMM,
+		.imm = BTH,
+	},
+	[IB_OPCODE_UC_SEND_ONLY] = {
+		.name = "UC_SEND_ONLY",
+		.flags = REQ | QRDMA_OP_SEND | ONLY | DATA,
+		.hdr_len = BTH,
+	},
+	[IB_OPCODE_UC_SEND_ONLY_WITH_IMMEDIATE] = {
+		.name = "UC_SEND_ONLY_WITH_IMMEDIATE",
+		.flags = REQ | QRDMA_OP_SEND | ONLY | DATA | QRDMA_OP_IMM,
+		.hdr_len = BTH + IMM,
+		.imm = BTH,
+	},
+	[IB_OPCODE_UC_RDMA_WRITE_FIRST] = {
+		.name = "UC_RDMA_WRITE_FIRST",
+		.flags = REQ | QRDMA_OP_WRITE | FIRST | DATA | QRDMA_OP_RETH,
+		.hdr_len = BTH + RETH,
+		.ext = BTH,
+	},
+	[IB_OPCODE_UC_RDMA_WRITE_MIDDLE] = {
+		.name = "UC_RDMA_WRITE_MIDDLE",
+		.flags = REQ | QRDMA_OP_WRITE | DATA,
+		.hdr_len = BTH,
+	},
+	[IB_OPCODE_UC_RDMA_WRITE_LAST] = {
+		.name = "UC_RDMA_WRITE_LAST",
+		.flags = REQ | QRDMA_OP_WRITE | LAST | DATA,
+		.hdr_len = BTH,
+	},
+	[IB_OPCODE_UC_RDMA_WRITE_LAST_WITH_IMMEDIATE] = {
+		.name = "UC_RDMA_WRITE_LAST_WITH_IMMEDIATE",
+		.flags = REQ | QRDMA_OP_WRITE | LAST | DATA | QRDMA_OP_IMM,
+		.hdr_len = BTH + IMM,
+		.imm = BTH,
+	},
+	[IB_OPCODE_UC_RDMA_WRITE_ONLY] = {
+		.name = "UC_RDMA_WRITE_ONLY",
+		.flags = REQ | QRDMA_OP_WRITE | ONLY | DATA | QRDMA_OP_RETH,
+		.hdr_len = BTH + RETH,
+		.ext = BTH,
+	},
+	[IB_OPCODE_UC_RDMA_WRITE_ONLY_WITH_IMMEDIATE] = {
+		.name = "UC_RDMA_WRITE_ONLY_WITH_IMMEDIATE",
+		.flags = REQ | QRDMA_OP_WRITE | ONLY | DATA | QRDMA_OP_RETH |
+			 QRDMA_OP_IMM,
+		.hdr_len = BTH + RETH + IMM,
+		.ext = BTH,
+		.imm = BTH + RETH,
+	},
 	[IB_OPCODE_UD_SEND_ONLY] = {
 		.name = "UD_SEND_ONLY",
 		.flags = REQ | QRDMA_OP_SEND | ONLY | DATA | QRDMA_OP_DETH,

@@ -146,13 +146,6 @@ void qrdma_qp_table_init(void);
 void qrdma_qp_table_exit(void);
 /* Context: RCU read side. */
 struct qrdma_qp *qrdma_qp_find(u32 qpn);
-/**
- * qrdma_qp_fail() - move a QP to the error state
- * @qp: the QP
- *
- * The flush happens in the QP's work. Any lock of the QP may be held.
- */
-void qrdma_qp_fail(struct qrdma_qp *qp);
 /* Let the QP's work run both engines once more. Context: any. */
 void qrdma_qp_queue_work(struct qrdma_qp *qp);
 /**
@@ -163,6 +156,30 @@ void qrdma_qp_queue_work(struct qrdma_qp *qp);
  * Context: bottom halves off, no lock of a QP held. Handlers may post.
  */
 void qrdma_qp_notify(struct qrdma_qp *qp, const struct qrdma_notify *nt);
+
+/* Back to how it was created. Context: process, qp->mutex held. */
+void qrdma_qp_reset(struct qrdma_qp *qp);
+
+/* state.c */
+/**
+ * qrdma_qp_fail() - move a QP to the error state
+ * @qp: the QP
+ *
+ * The flush happens in the QP's work. Any lock of the QP may be held.
+ */
+void qrdma_qp_fail(struct qrdma_qp *qp);
+/**
+ * qrdma_sq_fail() - an error of the send queue alone
+ * @qp: the QP
+ *
+ * UC and UD go to SQE and receive on, RC goes to the error state. Like
+ * qrdma_qp_fail() otherwise.
+ */
+void qrdma_sq_fail(struct qrdma_qp *qp);
+int qrdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int qrdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init);
 
 /* request.c */
 /**
@@ -177,6 +194,41 @@ void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt);
 void qrdma_sq_rewind(struct qrdma_qp *qp);
 /* Point sq.cur to the work request that holds sq.psn. */
 void qrdma_sq_seek(struct qrdma_qp *qp);
+/* The opcode of a packet of @wqe over RC; IB_OPCODE_UC makes it one of UC. */
+u8 qrdma_request_opcode(const struct qrdma_swqe *wqe, bool first, bool last);
+/**
+ * qrdma_build_request() - the packet at sq.psn, not sealed yet
+ * @qp: its sq.lock is held
+ * @wqe: what it is a part of
+ * @opcode: of the packet
+ * @off: bytes of @wqe's payload before it
+ * @payload: its own
+ * @lend: share the payload's pages instead of a copy; see there
+ *
+ * Return: the packet; or -ENOMEM, -EFAULT (a key), -EAGAIN (cannot be lent).
+ */
+struct sk_buff *qrdma_build_request(struct qrdma_qp *qp,
+				    const struct qrdma_swqe *wqe, u8 opcode,
+				    u32 off, u32 payload, bool lend);
+/* Part of the payload to a buffer: 0 or -EFAULT. */
+int qrdma_copy_payload(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
+		       u32 off, void *to, u32 len);
+/* Seal a packet and add it to a list; it is lost where memory is. */
+void qrdma_sq_add(struct qrdma_qp *qp, struct qrdma_tx *tx,
+		  struct sk_buff *skb);
+/* Carry out the local operation at sq.cur, which was not before. */
+void qrdma_sq_run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
+			struct qrdma_notify *nt);
+
+/* uc.c, ud.c: the two types that get no answers */
+void qrdma_uc_fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
+		   struct qrdma_notify *nt);
+void qrdma_uc_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		      struct qrdma_notify *nt);
+void qrdma_ud_fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
+		   struct qrdma_notify *nt);
+void qrdma_ud_datagram(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		       struct qrdma_notify *nt);
 
 /* complete.c */
 void qrdma_sq_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
@@ -207,7 +259,8 @@ enum qrdma_verdict {
 	QRDMA_RNR,		/* no receive is posted */
 	QRDMA_INV_REQ,
 	QRDMA_REM_ACC,
-	QRDMA_REM_OP,
+	QRDMA_RECV_LEN,		/* the receive has completed: too short, */
+	QRDMA_RECV_PROT,	/* or its memory is not what it should be */
 };
 
 enum qrdma_verdict qrdma_execute(struct qrdma_qp *qp,
@@ -230,11 +283,26 @@ static inline bool qrdma_rq_ended(const struct qrdma_qp *qp)
 	return state == IB_QPS_ERR || state == IB_QPS_RESET;
 }
 
+/* The receive that qrdma_rq_next() gave ends in error. */
+void qrdma_rq_receive_failed(struct qrdma_qp *qp, enum ib_wc_status status,
+			     u32 src_qp, struct qrdma_notify *nt);
+
+/* The first request tells who waits for it in RTR, IBTA 12.9.6. */
+static inline void qrdma_rq_establish(struct qrdma_qp *qp,
+				      struct qrdma_notify *nt)
+{
+	if (likely(qp->rq.established))
+		return;
+	qp->rq.established = true;
+	if (qp->state == IB_QPS_RTR)
+		nt->flags |= QRDMA_NT_COMM_EST;
+}
+
 /* respond.c */
 void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 		      struct qrdma_notify *nt);
-void qrdma_rq_datagram(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
-		       struct qrdma_notify *nt);
+/* Does the packet continue the open message, or start one where none is? */
+bool qrdma_rq_in_order(const struct qrdma_rq *rq, u32 flags);
 void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt);
 /* Send an acknowledge that waits. Context: process, no lock of the QP held. */
 void qrdma_rq_ack_now(struct qrdma_qp *qp);

@@ -6,24 +6,26 @@
  */
 #include "path.h"
 
-static int opcode_known(const struct qrdma_qp *qp, enum ib_wr_opcode opcode)
+#define SENDS		(BIT_ULL(IB_WR_SEND) | BIT_ULL(IB_WR_SEND_WITH_IMM))
+#define WRITES		(BIT_ULL(IB_WR_RDMA_WRITE) | \
+			 BIT_ULL(IB_WR_RDMA_WRITE_WITH_IMM))
+#define LOCALS		(BIT_ULL(IB_WR_REG_MR) | BIT_ULL(IB_WR_LOCAL_INV))
+
+/* What each type of QP may be asked to do. */
+static const u64 opcodes[] = {
+	[IB_QPT_GSI] = SENDS,
+	[IB_QPT_RC] = SENDS | WRITES | LOCALS |
+		      BIT_ULL(IB_WR_SEND_WITH_INV) |
+		      BIT_ULL(IB_WR_RDMA_READ) |
+		      BIT_ULL(IB_WR_ATOMIC_CMP_AND_SWP) |
+		      BIT_ULL(IB_WR_ATOMIC_FETCH_AND_ADD),
+	[IB_QPT_UC] = SENDS | WRITES | LOCALS,
+	[IB_QPT_UD] = SENDS,
+};
+
+static bool opcode_known(const struct qrdma_qp *qp, u32 opcode)
 {
-	switch (opcode) {
-	case IB_WR_SEND:
-	case IB_WR_SEND_WITH_IMM:
-		return true;
-	case IB_WR_SEND_WITH_INV:
-	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
-	case IB_WR_RDMA_READ:
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
-	case IB_WR_REG_MR:
-	case IB_WR_LOCAL_INV:
-		return qp->type == IB_QPT_RC;
-	default:
-		return false;
-	}
+	return opcode < 64 && opcodes[qp->type] & BIT_ULL(opcode);
 }
 
 static int take_inline(struct qrdma_sq *sq, struct qrdma_swqe *wqe,
@@ -73,7 +75,8 @@ static int take_ud(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 {
 	const struct ib_ud_wr *ud = ud_wr(wr);
 
-	if (!ud->ah || wqe->length > qp->mtu)
+	if (!ud->ah || ud->ah->pd != qp->ibqp.pd ||
+	    wqe->length > qrdma_dev_mtu(qp->dev))
 		return -EINVAL;
 	wqe->ud.av = to_qah(ud->ah)->av;
 	wqe->ud.remote_qpn = ud->remote_qpn & QRDMA_QPN_MASK;
@@ -123,7 +126,7 @@ static int take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	err = take_payload(qp, wqe, wr);
 	if (err)
 		return err;
-	if (qp->type != IB_QPT_RC)
+	if (unlikely(!qp->connected))
 		return take_ud(qp, wqe, wr);
 	switch (wr->opcode) {
 	case IB_WR_RDMA_WRITE:

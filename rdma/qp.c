@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queue pairs: create, modify, query, destroy. Process context; the state
- * itself may change in any context, see qrdma_qp_fail().
+ * Queue pairs: create, destroy, reset, their work, and whom they tell what.
+ * Process context, but for the work and what it calls.
  */
 #define pr_fmt(fmt) "quarry: " fmt
 
@@ -42,39 +42,10 @@ struct qrdma_qp *qrdma_qp_find(u32 qpn)
 	return xa_load(&qps, qpn);
 }
 
-static bool set_state(struct qrdma_qp *qp, enum ib_qp_state from,
-		      enum ib_qp_state to)
-{
-	unsigned long flags;
-	bool ok;
-
-	spin_lock_irqsave(&qp->state_lock, flags);
-	ok = qp->state == from;
-	if (ok)
-		WRITE_ONCE(qp->state, to);
-	spin_unlock_irqrestore(&qp->state_lock, flags);
-	return ok;
-}
-
 void qrdma_qp_queue_work(struct qrdma_qp *qp)
 {
 	KUNIT_STATIC_STUB_REDIRECT(qrdma_qp_queue_work, qp);
 	queue_work(quarry_bh_wq, &qp->work);
-}
-
-void qrdma_qp_fail(struct qrdma_qp *qp)
-{
-	unsigned long flags;
-	bool failed = false;
-
-	spin_lock_irqsave(&qp->state_lock, flags);
-	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR) {
-		WRITE_ONCE(qp->state, IB_QPS_ERR);
-		failed = true;
-	}
-	spin_unlock_irqrestore(&qp->state_lock, flags);
-	if (failed)
-		qrdma_qp_queue_work(qp);
 }
 
 static void event(struct qrdma_qp *qp, enum ib_event_type type)
@@ -173,13 +144,24 @@ static void work(struct work_struct *work)
 	local_bh_enable();
 }
 
+/* What a QP's type decides of how its packets look. */
+static const struct {
+	bool	known;
+	bool	connected;
+	u8	transport;
+} kinds[] = {
+	[IB_QPT_GSI] = { true, false, IB_OPCODE_UD },
+	[IB_QPT_RC] = { true, true, IB_OPCODE_RC },
+	[IB_QPT_UC] = { true, true, IB_OPCODE_UC },
+	[IB_QPT_UD] = { true, false, IB_OPCODE_UD },
+};
+
 static int check_init(const struct ib_qp_init_attr *init)
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IB_QPT_RC && init->qp_type != IB_QPT_GSI)
-		return -EOPNOTSUPP;
-	if (init->create_flags || init->srq)
+	if (init->qp_type > IB_QPT_UD || !kinds[init->qp_type].known ||
+	    init->create_flags || init->srq)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq ||
 	    cap->max_send_wr > QRDMA_MAX_QP_WR ||
@@ -277,6 +259,8 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		return err;
 	qp->dev = to_qdev(ibqp->device);
 	qp->type = init->qp_type;
+	qp->connected = kinds[qp->type].connected;
+	qp->transport = kinds[qp->type].transport;
 	if (atomic_inc_return(&qp->dev->nr_qps) > QRDMA_MAX_QP) {
 		err = -ENOMEM;
 		goto err_uncount;
@@ -351,7 +335,7 @@ static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-static void reset(struct qrdma_qp *qp)
+void qrdma_qp_reset(struct qrdma_qp *qp)
 {
 	struct qrdma_sq *sq = &qp->sq;
 	struct qrdma_rq *rq = &qp->rq;
@@ -388,291 +372,16 @@ static void reset(struct qrdma_qp *qp)
 	rq->ack_skip = 0;
 	rq->out_tail = rq->res_head;
 	rq->dups = 0;
-	spin_unlock_bh(&rq->lock);
-	memset(&qp->attr, 0, sizeof(qp->attr));
-}
-
-static int check_attr(const struct ib_qp_attr *attr, int mask)
-{
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return -EOPNOTSUPP;
-	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE))
-		return -EOPNOTSUPP;
-	if (((mask & IB_QP_PORT) && attr->port_num != 1) ||
-	    ((mask & IB_QP_PKEY_INDEX) &&
-	     attr->pkey_index >= QRDMA_PKEY_TBL_LEN) ||
-	    ((mask & IB_QP_PATH_MTU) &&
-	     (attr->path_mtu < IB_MTU_256 || attr->path_mtu > IB_MTU_4096)) ||
-	    ((mask & IB_QP_TIMEOUT) && attr->timeout > 31) ||
-	    ((mask & IB_QP_RETRY_CNT) && attr->retry_cnt > 7) ||
-	    ((mask & IB_QP_RNR_RETRY) && attr->rnr_retry > 7) ||
-	    ((mask & IB_QP_MIN_RNR_TIMER) && attr->min_rnr_timer > 31) ||
-	    ((mask & IB_QP_MAX_QP_RD_ATOMIC) &&
-	     attr->max_rd_atomic > QRDMA_MAX_RD_ATOMIC) ||
-	    ((mask & IB_QP_MAX_DEST_RD_ATOMIC) &&
-	     attr->max_dest_rd_atomic > QRDMA_MAX_RD_ATOMIC) ||
-	    ((mask & IB_QP_DEST_QPN) && attr->dest_qp_num > QRDMA_QPN_MASK) ||
-	    ((mask & IB_QP_SQ_PSN) && attr->sq_psn > QRDMA_PSN_MASK) ||
-	    ((mask & IB_QP_RQ_PSN) && attr->rq_psn > QRDMA_PSN_MASK))
-		return -EINVAL;
-	return 0;
-}
-
-/* Memory for the answers to READs and atomics; more than may be under way,
- * for those that are asked for again.
- */
-static int set_max_dest_rd(struct qrdma_qp *qp, u32 n)
-{
-	u32 size = roundup_pow_of_two(2 * n + 2);
-	struct qrdma_atomic *atomics;
-	struct qrdma_rq *rq = &qp->rq;
-	struct qrdma_rres *res;
-
-	atomics = kcalloc(n, sizeof(*atomics), GFP_KERNEL);
-	res = kcalloc(size, sizeof(*res), GFP_KERNEL);
-	if (!res || !atomics) {
-		kfree(res);
-		kfree(atomics);
-		return -ENOMEM;
-	}
-	spin_lock_bh(&rq->lock);
-	swap(rq->res, res);
-	swap(rq->atomics, atomics);
 	rq->atomics_head = 0;
-	rq->res_mask = size - 1;
-	rq->max_dest_rd = n;
-	rq->res_head = 0;
-	rq->out_tail = 0;
-	rq->dups = 0;
 	spin_unlock_bh(&rq->lock);
-	kfree(res);
-	kfree(atomics);
-	return 0;
-}
-
-static int set_av(struct qrdma_qp *qp, const struct ib_qp_attr *attr)
-{
-	struct qrdma_av av = {};
-	int err;
-
-	err = qrdma_av_from_attr(&attr->ah_attr, &av);
-	if (err)
-		return err;
-	av.sport = qrdma_sport(&attr->ah_attr, qp->ibqp.qp_num,
-			       qp->attr.dest_qp_num);
-	qp->av = av;
-	dst_cache_reset(&qp->dst);
-	return 0;
-}
-
-static void apply_rq(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
-		     int mask)
-{
-	struct qrdma_rq *rq = &qp->rq;
-
-	spin_lock_bh(&rq->lock);
-	if (mask & IB_QP_RQ_PSN) {
-		rq->psn = attr->rq_psn;
-		rq->ack_sent = qrdma_psn_add(attr->rq_psn, QRDMA_PSN_MASK);
-		rq->ack_penalty = 1;
-	}
-	if (mask & IB_QP_ACCESS_FLAGS)
-		rq->access = attr->qp_access_flags;
-	if (mask & IB_QP_MIN_RNR_TIMER)
-		rq->min_rnr_timer = attr->min_rnr_timer;
-	spin_unlock_bh(&rq->lock);
-}
-
-static void apply_sq(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
-		     int mask)
-{
-	struct qrdma_sq *sq = &qp->sq;
-
-	spin_lock_bh(&sq->lock);
-	if (mask & IB_QP_SQ_PSN) {
-		sq->psn = attr->sq_psn;
-		sq->una = attr->sq_psn;
-		sq->max_psn = attr->sq_psn;
-		sq->ack_asked = attr->sq_psn;
-		sq->timer_una = attr->sq_psn;
-	}
-	if (mask & IB_QP_TIMEOUT)
-		sq->timeout = attr->timeout;
-	if (mask & IB_QP_RETRY_CNT) {
-		sq->retry_cnt = attr->retry_cnt;
-		sq->retries_left = attr->retry_cnt;
-	}
-	if (mask & IB_QP_RNR_RETRY) {
-		sq->rnr_retry = attr->rnr_retry;
-		sq->rnr_left = attr->rnr_retry;
-	}
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
-		sq->max_rd_atomic = attr->max_rd_atomic;
-	sq->sqd_told = !((mask & IB_QP_EN_SQD_ASYNC_NOTIFY) &&
-			 attr->en_sqd_async_notify);
-	spin_unlock_bh(&sq->lock);
-}
-
-/* Keep what query_qp is to return. */
-static void remember(struct ib_qp_attr *to, const struct ib_qp_attr *attr,
-		     int mask)
-{
-	if (mask & IB_QP_ACCESS_FLAGS)
-		to->qp_access_flags = attr->qp_access_flags;
-	if (mask & IB_QP_PKEY_INDEX)
-		to->pkey_index = attr->pkey_index;
-	if (mask & IB_QP_PORT)
-		to->port_num = attr->port_num;
-	if (mask & IB_QP_QKEY)
-		to->qkey = attr->qkey;
-	if (mask & IB_QP_AV)
-		to->ah_attr = attr->ah_attr;
-	if (mask & IB_QP_PATH_MTU)
-		to->path_mtu = attr->path_mtu;
-	if (mask & IB_QP_TIMEOUT)
-		to->timeout = attr->timeout;
-	if (mask & IB_QP_RETRY_CNT)
-		to->retry_cnt = attr->retry_cnt;
-	if (mask & IB_QP_RNR_RETRY)
-		to->rnr_retry = attr->rnr_retry;
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
-		to->max_rd_atomic = attr->max_rd_atomic;
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
-		to->max_dest_rd_atomic = attr->max_dest_rd_atomic;
-	if (mask & IB_QP_MIN_RNR_TIMER)
-		to->min_rnr_timer = attr->min_rnr_timer;
-	if (mask & IB_QP_DEST_QPN)
-		to->dest_qp_num = attr->dest_qp_num;
-}
-
-/* All that a transition sets is in place before the state is seen. */
-static int apply(struct qrdma_qp *qp, const struct ib_qp_attr *attr, int mask)
-{
-	int err;
-
-	if (mask & IB_QP_PATH_MTU) {
-		int room = READ_ONCE(qp->dev->ndev->mtu) - QRDMA_MTU_OVERHEAD;
-
-		if (attr->path_mtu > ib_mtu_int_to_enum(room))
-			return -EINVAL;
-		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
-	}
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
-		err = set_max_dest_rd(qp, attr->max_dest_rd_atomic);
-		if (err)
-			return err;
-	}
-	if (mask & IB_QP_DEST_QPN)
-		qp->dqpn = attr->dest_qp_num;
-	remember(&qp->attr, attr, mask);
-	if (mask & IB_QP_AV) {
-		err = set_av(qp, attr);
-		if (err)
-			return err;
-	}
-	apply_rq(qp, attr, mask);
-	apply_sq(qp, attr, mask);
-	return 0;
-}
-
-/* The owner ends the QP: memory is not read for its peer any more. */
-static void drop_answers(struct qrdma_qp *qp)
-{
-	struct qrdma_rq *rq = &qp->rq;
-
-	spin_lock_bh(&rq->lock);
-	rq->out_tail = rq->res_head;
-	rq->dups = 0;
-	rq->ack_owed = false;
-	spin_unlock_bh(&rq->lock);
-}
-
-/* May a QP of this type in state @cur be modified so? */
-VISIBLE_IF_KUNIT int qrdma_qp_check_modify(enum ib_qp_type type,
-					   enum ib_qp_state cur,
-					   const struct ib_qp_attr *attr,
-					   int mask)
-{
-	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : cur;
-
-	if ((mask & IB_QP_CUR_STATE) && attr->cur_qp_state != cur)
-		return -EINVAL;
-	if (!ib_modify_qp_is_ok(cur, next, type, mask))
-		return -EINVAL;
-	return check_attr(attr, mask);
-}
-
-static int modify_locked(struct qrdma_qp *qp, struct ib_qp_attr *attr, int mask)
-{
-	enum ib_qp_state cur = READ_ONCE(qp->state), next;
-	int err;
-
-	lockdep_assert_held(&qp->mutex);
-	err = qrdma_qp_check_modify(qp->type, cur, attr, mask);
-	if (err)
-		return err;
-	next = mask & IB_QP_STATE ? attr->qp_state : cur;
-
-	if (next == IB_QPS_RESET) {
-		reset(qp);
-		return 0;
-	}
-	if (next == IB_QPS_ERR) {
-		qrdma_rq_ack_now(qp);
-		qrdma_qp_fail(qp);
-		drop_answers(qp);
-		return 0;
-	}
-	err = apply(qp, attr, mask);
-	if (err)
-		return err;
-	if (!set_state(qp, cur, next))
-		return -EINVAL; /* it failed meanwhile */
-	/* Back from SQD, or told to drain. */
-	if (cur != next)
-		qrdma_qp_queue_work(qp);
-	return 0;
-}
-
-static int modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		     struct ib_udata *udata)
-{
-	struct qrdma_qp *qp = to_qqp(ibqp);
-	int err;
-
-	mutex_lock(&qp->mutex);
-	err = modify_locked(qp, attr, mask);
-	mutex_unlock(&qp->mutex);
-	return err;
-}
-
-static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		    struct ib_qp_init_attr *init)
-{
-	struct qrdma_qp *qp = to_qqp(ibqp);
-
-	mutex_lock(&qp->mutex);
-	*attr = qp->attr;
-	*init = qp->init;
-	attr->qp_state = READ_ONCE(qp->state);
-	attr->cur_qp_state = attr->qp_state;
-	attr->cap = qp->init.cap;
-	spin_lock_bh(&qp->sq.lock);
-	attr->sq_psn = qp->sq.psn;
-	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
-			    qp->sq.tail != qp->sq.fresh;
-	spin_unlock_bh(&qp->sq.lock);
-	spin_lock_bh(&qp->rq.lock);
-	attr->rq_psn = qp->rq.psn;
-	spin_unlock_bh(&qp->rq.lock);
-	mutex_unlock(&qp->mutex);
-	return 0;
+	qp->qkey = 0;
+	memset(&qp->attr, 0, sizeof(qp->attr));
 }
 
 const struct ib_device_ops qrdma_qp_ops = {
 	.create_qp = create_qp,
-	.modify_qp = modify_qp,
-	.query_qp = query_qp,
+	.modify_qp = qrdma_modify_qp,
+	.query_qp = qrdma_query_qp,
 	.destroy_qp = destroy_qp,
 	.post_send = qrdma_post_send,
 	.post_recv = qrdma_post_recv,

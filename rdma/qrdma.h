@@ -52,6 +52,7 @@ enum qrdma_counter {
 	QRDMA_CNT_RX_MALFORMED,
 	QRDMA_CNT_RX_NO_QP,
 	QRDMA_CNT_RX_BAD_KEY,
+	QRDMA_CNT_RX_MSG_DROPPED,
 	QRDMA_CNT_OUT_OF_SEQUENCE,
 	QRDMA_CNT_DUPLICATE_REQUEST,
 	QRDMA_CNT_PACKET_SEQ_ERR,
@@ -458,7 +459,10 @@ struct qrdma_qp {
 	enum ib_qp_state	state;	/* written under state_lock */
 	u32			mtu;	/* payload bytes a packet */
 	u32			dqpn;
+	u32			qkey;	/* of datagrams; written under rq.lock */
 	u8			type;	/* enum ib_qp_type */
+	u8			transport; /* IB_OPCODE_RC, _UC or _UD */
+	bool			connected; /* to one peer, RC or UC */
 	struct qrdma_av		av;
 	struct dst_cache	dst;
 	struct qrdma_cq		*send_cq;
@@ -563,6 +567,14 @@ static inline void qrdma_count_n(const struct qrdma_dev *dev,
 				 enum qrdma_counter c, u64 n)
 {
 	this_cpu_add(dev->stats->cnt[c], n);
+}
+
+/* Payload bytes that a packet may have on the port as it is now. */
+static inline u32 qrdma_dev_mtu(const struct qrdma_dev *dev)
+{
+	int room = (int)READ_ONCE(dev->ndev->mtu) - QRDMA_MTU_OVERHEAD;
+
+	return ib_mtu_enum_to_int(ib_mtu_int_to_enum(room));
 }
 
 /* device.c: the device, its netdev and its namespace */

@@ -162,6 +162,15 @@ void qrdma_rx_drop(struct net *net, const void *ip, u8 family,
 		qrdma_count(dev, counter);
 }
 
+/* A datagram's QP has no peer, but its device has addresses. */
+static bool address_is_ours(const struct qrdma_qp *qp, struct net *net,
+			    const struct qrdma_pkt *pkt)
+{
+	return qp->connected ? addresses_match(qp, pkt) :
+	       qp->type == IB_QPT_GSI ||
+	       find_dev(net, pkt->ip, pkt->family) == qp->dev;
+}
+
 /* QP1 is found by the address, as each device of the namespace has one. */
 static struct qrdma_qp *find_gsi(struct net *net, const struct qrdma_pkt *pkt)
 {
@@ -220,8 +229,8 @@ void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 		qrdma_rx_drop(rx->net, ip, family, QRDMA_CNT_RX_NO_QP);
 		return;
 	}
-	if (qp->type == IB_QPT_RC ? !addresses_match(qp, &pkt) :
-	    !(pkt.op->flags & QRDMA_OP_DETH)) {
+	if ((pkt.opcode & QRDMA_OPCODE_TRANSPORT) != qp->transport ||
+	    !address_is_ours(qp, rx->net, &pkt)) {
 		qrdma_count(qp->dev, QRDMA_CNT_RX_MALFORMED);
 		return;
 	}
@@ -237,16 +246,16 @@ void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 	if (!state_takes(qp, &pkt))
 		return;
 
-	if (pkt.op->flags & QRDMA_OP_DETH) {
-		if (qp->type == IB_QPT_RC)
-			return;
-		enter(rx, qp, SIDE_RQ);
-		qrdma_rq_datagram(qp, &pkt, &rx->nt);
-	} else if (pkt.op->flags & QRDMA_OP_REQUEST) {
-		enter(rx, qp, SIDE_RQ);
-		qrdma_rq_request(qp, &pkt, &rx->nt);
-	} else {
+	if (pkt.op->flags & QRDMA_OP_RESPONSE) {
 		enter(rx, qp, SIDE_SQ);
 		qrdma_sq_response(qp, &pkt, &rx->nt);
+		return;
 	}
+	enter(rx, qp, SIDE_RQ);
+	if (likely(qp->type == IB_QPT_RC))
+		qrdma_rq_request(qp, &pkt, &rx->nt);
+	else if (qp->connected)
+		qrdma_uc_request(qp, &pkt, &rx->nt);
+	else
+		qrdma_ud_datagram(qp, &pkt, &rx->nt);
 }

@@ -57,7 +57,7 @@ static const struct opcode_set rc_opcodes[] = {
 	},
 };
 
-static u8 pick_opcode(const struct qrdma_swqe *wqe, bool first, bool last)
+u8 qrdma_request_opcode(const struct qrdma_swqe *wqe, bool first, bool last)
 {
 	const struct opcode_set *set = &rc_opcodes[wqe->opcode];
 
@@ -98,8 +98,8 @@ void qrdma_sq_rewind(struct qrdma_qp *qp)
 	qrdma_sq_seek(qp);
 }
 
-static void fill_rc_headers(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
-			    u8 *hdr, u8 opcode, u32 off)
+static void fill_headers(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
+			 u8 *hdr, u8 opcode, u32 off)
 {
 	const struct qrdma_opcode *op = &qrdma_opcodes[opcode];
 	struct qrdma_bth *bth = (struct qrdma_bth *)hdr;
@@ -137,8 +137,8 @@ static void fill_rc_headers(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
 		memcpy(hdr + op->imm, &wqe->imm_or_key, sizeof(u32));
 }
 
-static int copy_payload(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
-			u32 off, void *to, u32 len)
+int qrdma_copy_payload(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
+		       u32 off, void *to, u32 len)
 {
 	if (wqe->send_flags & IB_SEND_INLINE) {
 		memcpy(to, wqe->inline_data + off, len);
@@ -148,9 +148,9 @@ static int copy_payload(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
 				    to, len);
 }
 
-static struct sk_buff *build_rc(struct qrdma_qp *qp,
-				const struct qrdma_swqe *wqe, u8 opcode,
-				u32 off, u32 payload, bool lend)
+struct sk_buff *qrdma_build_request(struct qrdma_qp *qp,
+				    const struct qrdma_swqe *wqe, u8 opcode,
+				    u32 off, u32 payload, bool lend)
 {
 	u32 hdr_len = qrdma_opcodes[opcode].hdr_len;
 	struct sk_buff *skb;
@@ -159,13 +159,13 @@ static struct sk_buff *build_rc(struct qrdma_qp *qp,
 	skb = qrdma_skb_alloc(hdr_len + (lend ? QRDMA_LEND_LINEAR : payload));
 	if (unlikely(!skb))
 		return ERR_PTR(-ENOMEM);
-	fill_rc_headers(qp, wqe, skb_put(skb, hdr_len), opcode, off);
+	fill_headers(qp, wqe, skb_put(skb, hdr_len), opcode, off);
 	if (lend)
 		err = qrdma_frags_from_sges(qp->ibqp.pd, wqe->sge,
 					    wqe->num_sge, off, skb, payload);
 	else if (payload)
-		err = copy_payload(qp, wqe, off, skb_put(skb, payload),
-				   payload);
+		err = qrdma_copy_payload(qp, wqe, off, skb_put(skb, payload),
+					 payload);
 	if (unlikely(err)) {
 		kfree_skb(skb);
 		return ERR_PTR(err);
@@ -183,11 +183,11 @@ static struct sk_buff *build_next(struct qrdma_qp *qp,
 	u8 opcode;
 
 	if (qrdma_is_read_or_atomic(wqe->opcode)) {
-		opcode = pick_opcode(wqe, true, true);
+		opcode = qrdma_request_opcode(wqe, true, true);
 	} else {
 		payload = min(qp->mtu, wqe->length - off);
-		opcode = pick_opcode(wqe, !pkt,
-				     qp->sq.psn == wqe->last_psn);
+		opcode = qrdma_request_opcode(wqe, !pkt,
+					      qp->sq.psn == wqe->last_psn);
 		/*
 		 * A kernel user's buffer is the device's until the answer;
 		 * a user process may write to its own at any time. What is
@@ -198,9 +198,9 @@ static struct sk_buff *build_next(struct qrdma_qp *qp,
 		       !(wqe->send_flags & IB_SEND_INLINE) &&
 		       qrdma_psn_diff(qp->sq.psn, qp->sq.max_psn) >= 0;
 	}
-	skb = build_rc(qp, wqe, opcode, off, payload, lend);
+	skb = qrdma_build_request(qp, wqe, opcode, off, payload, lend);
 	if (lend && skb == ERR_PTR(-EAGAIN))
-		skb = build_rc(qp, wqe, opcode, off, payload, false);
+		skb = qrdma_build_request(qp, wqe, opcode, off, payload, false);
 	return skb;
 }
 
@@ -224,8 +224,8 @@ static void advance(struct qrdma_qp *qp, const struct qrdma_swqe *wqe)
 		sq->max_psn = sq->psn;
 }
 
-static void run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
-		      struct qrdma_notify *nt)
+void qrdma_sq_run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
+			struct qrdma_notify *nt)
 {
 	struct ib_pd *pd = qp->ibqp.pd;
 	int err;
@@ -239,7 +239,7 @@ static void run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	qp->sq.fresh++;
 	if (err) {
 		wqe->status = IB_WC_MW_BIND_ERR;
-		qrdma_qp_fail(qp);
+		qrdma_sq_fail(qp);
 		return;
 	}
 	qrdma_sq_reap(qp, nt);
@@ -299,7 +299,7 @@ static struct qrdma_swqe *next_wqe(struct qrdma_qp *qp,
 			if (sq->cur != sq->fresh)
 				sq->cur++;
 			else if (may_start(qp, wqe))
-				run_local(qp, wqe, nt);
+				qrdma_sq_run_local(qp, wqe, nt);
 			else
 				return NULL;
 			continue;
@@ -317,8 +317,8 @@ static struct qrdma_swqe *next_wqe(struct qrdma_qp *qp,
 	}
 }
 
-static void seal_and_add(struct qrdma_qp *qp, struct qrdma_tx *tx,
-			 struct sk_buff *skb)
+void qrdma_sq_add(struct qrdma_qp *qp, struct qrdma_tx *tx,
+		  struct sk_buff *skb)
 {
 	if (likely(!qrdma_skb_seal(skb, &qp->av, qp->sq.ip_id))) {
 		qp->sq.ip_id++;
@@ -373,76 +373,17 @@ static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 			break;
 		}
 		if (last)
-			seal_and_add(qp, tx, last);
+			qrdma_sq_add(qp, tx, last);
 		last = skb;
 		advance(qp, wqe);
 	}
 	if (!last)
 		return;
 	ask_for_ack(qp, last, nt);
-	seal_and_add(qp, tx, last);
+	qrdma_sq_add(qp, tx, last);
 	skb = qrdma_rq_take_ack(qp);
 	if (skb)
-		seal_and_add(qp, tx, skb);
-}
-
-static struct sk_buff *build_ud(struct qrdma_qp *qp,
-				const struct qrdma_swqe *wqe)
-{
-	u8 opcode = wqe->opcode == IB_WR_SEND_WITH_IMM ?
-		    IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE :
-		    IB_OPCODE_UD_SEND_ONLY;
-	const struct qrdma_opcode *op = &qrdma_opcodes[opcode];
-	struct qrdma_deth *deth;
-	struct qrdma_bth *bth;
-	struct sk_buff *skb;
-	int err;
-
-	skb = qrdma_skb_alloc(op->hdr_len + wqe->length);
-	if (!skb)
-		return NULL;
-	bth = skb_put(skb, op->hdr_len);
-	qrdma_bth_fill(bth, opcode, wqe->ud.remote_qpn, qp->sq.psn);
-	if (wqe->send_flags & IB_SEND_SOLICITED)
-		bth->flags |= QRDMA_BTH_SE;
-	deth = (void *)bth + op->ext;
-	/* A queue key with the top bit set stands for the QP's own, 10.2.5. */
-	deth->qkey = cpu_to_be32(wqe->ud.remote_qkey & BIT(31) ?
-				 qp->attr.qkey : wqe->ud.remote_qkey);
-	deth->sqpn = cpu_to_be32(qp->ibqp.qp_num);
-	if (op->flags & QRDMA_OP_IMM)
-		memcpy((void *)bth + op->imm, &wqe->imm_or_key, sizeof(u32));
-	err = copy_payload(qp, wqe, 0, skb_put(skb, wqe->length), wqe->length);
-	if (err || qrdma_skb_seal(skb, &wqe->ud.av, qp->sq.ip_id++)) {
-		kfree_skb(skb);
-		return NULL;
-	}
-	return skb;
-}
-
-/* A datagram is complete when it is handed down. @av is where to. */
-static void fill_ud(struct qrdma_qp *qp, struct qrdma_tx *tx,
-		    struct qrdma_av *av, struct qrdma_notify *nt)
-{
-	struct qrdma_sq *sq = &qp->sq;
-	struct qrdma_swqe *wqe;
-	struct sk_buff *skb;
-
-	while (!tx->count && qp->state == IB_QPS_RTS) {
-		/* pairs with the release in qrdma_post_send() */
-		if (sq->cur == smp_load_acquire(&sq->head))
-			break;
-		wqe = qrdma_swqe(sq, sq->cur);
-		skb = build_ud(qp, wqe);
-		if (skb) {
-			*av = wqe->ud.av;
-			qrdma_tx_add(tx, skb);
-		}
-		sq->psn = qrdma_psn_add(sq->psn, 1);
-		sq->cur++;
-		sq->fresh++;
-		qrdma_sq_complete(qp, IB_WC_SUCCESS, nt);
-	}
+		qrdma_sq_add(qp, tx, skb);
 }
 
 /* IBTA 10.3.1.5: told once, when all that was started is complete. */
@@ -456,12 +397,26 @@ static void tell_drained(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	}
 }
 
+/* Build a list in the way of the QP's type; all of it goes to qp->av. */
+static void fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
+		 struct qrdma_notify *nt)
+{
+	if (likely(qp->type == IB_QPT_RC)) {
+		fill_rc(qp, tx, nt);
+		if (tx->count)
+			qrdma_timer_arm(qp);
+	} else if (qp->connected) {
+		qrdma_uc_fill(qp, tx, nt);
+	} else {
+		qrdma_ud_fill(qp, tx, nt);
+	}
+}
+
 void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	__must_hold(&qp->sq.lock)
 {
 	struct qrdma_sq *sq = &qp->sq;
 	struct qrdma_tx tx = {};
-	struct qrdma_av av;
 	u32 sent = 0;
 
 	lockdep_assert_held(&sq->lock);
@@ -469,20 +424,12 @@ void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
 		return;
 	sq->running = true;
 	while (sent < QRDMA_BUDGET) {
-		if (qp->type == IB_QPT_RC)
-			fill_rc(qp, &tx, nt);
-		else
-			fill_ud(qp, &tx, &av, nt);
+		fill(qp, &tx, nt);
 		if (!tx.count)
 			break;
 		sent += tx.count;
-		if (qp->type == IB_QPT_RC)
-			qrdma_timer_arm(qp);
 		spin_unlock(&sq->lock);
-		if (qp->type == IB_QPT_RC)
-			qrdma_tx_send(qp->dev, &qp->av, &qp->dst, &tx);
-		else
-			qrdma_tx_send(qp->dev, &av, NULL, &tx);
+		qrdma_tx_send(qp->dev, &qp->av, &qp->dst, &tx);
 		spin_lock(&sq->lock);
 	}
 	sq->running = false;
@@ -490,7 +437,7 @@ void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
 		qrdma_timer_arm(qp);
 	if (sent >= QRDMA_BUDGET)
 		qrdma_qp_queue_work(qp);
-	if (qp->state == IB_QPS_ERR)
+	if (unlikely(qp->state > IB_QPS_SQD))
 		qrdma_sq_flush(qp, nt);
 	else
 		tell_drained(qp, nt);

@@ -5,8 +5,6 @@
  * One acknowledge answers a batch of requests. IBTA volume 1, 9.7.4,
  * 9.7.5.
  */
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include "path.h"
 
 /*
@@ -176,8 +174,7 @@ static void duplicate(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 	rq->ack_now = true;
 }
 
-/* Does the packet continue the open message, or start one where none is? */
-static bool in_order(const struct qrdma_rq *rq, u32 flags)
+bool qrdma_rq_in_order(const struct qrdma_rq *rq, u32 flags)
 {
 	const u32 kind = QRDMA_OP_SEND | QRDMA_OP_WRITE;
 
@@ -208,9 +205,12 @@ static void refuse(struct qrdma_qp *qp, enum qrdma_verdict verdict,
 		owe(rq, QRDMA_AETH_NAK | QRDMA_NAK_REM_ACC, rq->psn);
 		nt->flags |= QRDMA_NT_QP_ACCESS_ERR;
 		break;
-	case QRDMA_REM_OP:
+	/* The receive that completes in error says the rest. */
+	case QRDMA_RECV_LEN:
+		owe(rq, QRDMA_AETH_NAK | QRDMA_NAK_INV_REQ, rq->psn);
+		break;
+	case QRDMA_RECV_PROT:
 		owe(rq, QRDMA_AETH_NAK | QRDMA_NAK_REM_OP, rq->psn);
-		nt->flags |= QRDMA_NT_QP_FATAL;
 		break;
 	}
 	qrdma_qp_fail(qp);
@@ -227,11 +227,7 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	lockdep_assert_held(&rq->lock);
 	if (qrdma_rq_ended(qp))
 		return;
-	if (unlikely(!rq->established)) {
-		rq->established = true;
-		if (qp->state == IB_QPS_RTR)
-			nt->flags |= QRDMA_NT_COMM_EST;
-	}
+	qrdma_rq_establish(qp, nt);
 	if (unlikely(d)) {
 		if (d > 0)
 			gap(qp);
@@ -241,8 +237,8 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	}
 	rq->nak_sent = false;
 	rq->rnr_sent = false;
-	verdict = in_order(rq, flags) ? qrdma_execute(qp, pkt, nt) :
-					QRDMA_INV_REQ;
+	verdict = qrdma_rq_in_order(rq, flags) ? qrdma_execute(qp, pkt, nt) :
+						 QRDMA_INV_REQ;
 	if (unlikely(verdict != QRDMA_OK)) {
 		refuse(qp, verdict, nt);
 		return;
@@ -256,55 +252,6 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	} else {
 		rq->flags = flags;
 	}
-}
-
-static void fill_grh(const struct qrdma_pkt *pkt, u8 *grh)
-{
-	/* RoCE v2 annex A17.4.5: an IPv4 header stands in the last 20 bytes. */
-	if (pkt->family == AF_INET) {
-		memset(grh, 0, QRDMA_GRH_SIZE - sizeof(struct iphdr));
-		memcpy(grh + QRDMA_GRH_SIZE - sizeof(struct iphdr), pkt->ip,
-		       sizeof(struct iphdr));
-	} else {
-		memcpy(grh, pkt->ip, sizeof(struct ipv6hdr));
-	}
-}
-
-void qrdma_rq_datagram(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
-		       struct qrdma_notify *nt)
-{
-	const struct qrdma_deth *deth = (void *)pkt->hdr + pkt->op->ext;
-	struct ib_pd *pd = qp->ibqp.pd;
-	struct qrdma_rwqe *wqe;
-	u8 grh[QRDMA_GRH_SIZE];
-	struct ib_wc wc = {};
-
-	lockdep_assert_held(&qp->rq.lock);
-	if (be32_to_cpu(deth->qkey) != qp->attr.qkey) {
-		qrdma_count(qp->dev, QRDMA_CNT_RX_BAD_KEY);
-		return;
-	}
-	wqe = qrdma_rq_next(qp);
-	/* Datagrams are not reliable: no room is no error. */
-	if (!wqe || wqe->length < pkt->payload + QRDMA_GRH_SIZE)
-		return;
-	fill_grh(pkt, grh);
-	if (qrdma_copy_buf_to_sges(pd, wqe->sge, wqe->num_sge, 0, grh,
-				   QRDMA_GRH_SIZE) ||
-	    qrdma_copy_to_sges(pd, wqe->sge, wqe->num_sge, QRDMA_GRH_SIZE,
-			       pkt->skb, pkt->payload_off, pkt->payload))
-		return;
-	wc.opcode = IB_WC_RECV;
-	wc.byte_len = pkt->payload + QRDMA_GRH_SIZE;
-	wc.src_qp = be32_to_cpu(deth->sqpn) & QRDMA_QPN_MASK;
-	wc.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
-	wc.network_hdr_type = pkt->family == AF_INET ? RDMA_NETWORK_IPV4 :
-						       RDMA_NETWORK_IPV6;
-	if (pkt->op->flags & QRDMA_OP_IMM) {
-		wc.wc_flags |= IB_WC_WITH_IMM;
-		memcpy(&wc.ex.imm_data, pkt->hdr + pkt->op->imm, sizeof(u32));
-	}
-	qrdma_rq_complete(qp, &wc, pkt->solicited, nt);
 }
 
 void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)

@@ -15,6 +15,7 @@ static const struct rdma_stat_desc descs[] = {
 	[QRDMA_CNT_RX_MALFORMED].name = "rx_malformed",
 	[QRDMA_CNT_RX_NO_QP].name = "rx_no_qp",
 	[QRDMA_CNT_RX_BAD_KEY].name = "rx_bad_key",
+	[QRDMA_CNT_RX_MSG_DROPPED].name = "rx_msg_dropped",
 	[QRDMA_CNT_OUT_OF_SEQUENCE].name = "out_of_sequence",
 	[QRDMA_CNT_DUPLICATE_REQUEST].name = "duplicate_request",
 	[QRDMA_CNT_PACKET_SEQ_ERR].name = "packet_seq_err",

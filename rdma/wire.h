@@ -97,6 +97,9 @@ static_assert(sizeof(struct qrdma_atmack) == 8);
  */
 #define QRDMA_MTU_OVERHEAD	(40 + 8 + 12 + 28 + 4)
 
+/* The bits of an opcode that tell RC, UC and UD apart. */
+#define QRDMA_OPCODE_TRANSPORT	0xe0
+
 /* What an opcode is, and which headers follow the BTH. */
 #define QRDMA_OP_REQUEST	BIT(0)
 #define QRDMA_OP_RESPONSE	BIT(1)

@@ -9,25 +9,6 @@
 
 #define N 40
 
-static int expect_flushed(struct qv_side *s, struct ib_cq *cq, int first, int last)
-{
-	struct ib_wc wc;
-	int i;
-
-	for (i = first; i < last; i++) {
-		if (qv_poll(s->link, cq, &wc, QV_WAIT_MS))
-			return qv_fail(s->link, "%c: completion of %d did not come",
-				       qv_letter(s), i);
-		if (wc.status != IB_WC_WR_FLUSH_ERR)
-			return qv_fail(s->link, "%c: %d ended with '%s', not flushed",
-				       qv_letter(s), i, ib_wc_status_msg(wc.status));
-		if (wc.wr_id != i)
-			return qv_fail(s->link, "%c: flush of %d expected, not of %llu",
-				       qv_letter(s), i, wc.wr_id);
-	}
-	return qv_no_wc(s->link, cq, 10);
-}
-
 /* Requests that wait for the peer's receive; half of them are not signalled. */
 static int flush_sends(struct qv_link *l, u32 len)
 {
@@ -38,11 +19,11 @@ static int flush_sends(struct qv_link *l, u32 len)
 	qv_sgl(a, &src, 0, len, 1);
 	for (i = 0; i < N && !err; i++)
 		err = qv_post_send(a, &src, i, i & 1 ? IB_SEND_SIGNALED : 0);
-	err = err ?: qv_qp_to(a, IB_QPS_ERR) ?: expect_flushed(a, a->scq, 0, N);
+	err = err ?: qv_qp_to(a, IB_QPS_ERR) ?: qv_flushed(a, a->scq, 0, N);
 	/* What is posted now is flushed too. */
 	for (i = 0; i < N && !err; i++)
 		err = qv_post_send(a, &src, i, 0);
-	return err ?: expect_flushed(a, a->scq, 0, N);
+	return err ?: qv_flushed(a, a->scq, 0, N);
 }
 
 static int flush_receives(struct qv_link *l, u32 unused)
@@ -53,10 +34,10 @@ static int flush_receives(struct qv_link *l, u32 unused)
 
 	for (i = 0; i < N && !err; i++)
 		err = qv_post_recv(b, &none, i);
-	err = err ?: qv_qp_to(b, IB_QPS_ERR) ?: expect_flushed(b, b->rcq, 0, N);
+	err = err ?: qv_qp_to(b, IB_QPS_ERR) ?: qv_flushed(b, b->rcq, 0, N);
 	for (i = 0; i < N && !err; i++)
 		err = qv_post_recv(b, &none, i);
-	return err ?: expect_flushed(b, b->rcq, 0, N);
+	return err ?: qv_flushed(b, b->rcq, 0, N);
 }
 
 /* Those before a failed request succeed, those behind it are flushed. */
@@ -80,7 +61,7 @@ static int flush_behind(struct qv_link *l, u32 unused)
 	for (i = 0; i < 5 && !err; i++)
 		err = qv_sent(a, IB_WC_SUCCESS, &wc) ?: qv_received(b, IB_WC_SUCCESS, &wc);
 	return err ?: qv_sent(a, IB_WC_REM_ACCESS_ERR, &wc) ?:
-	       expect_flushed(a, a->scq, 0, 5) ?: expect_flushed(b, b->rcq, 5, 10);
+	       qv_flushed(a, a->scq, 0, 5) ?: qv_flushed(b, b->rcq, 5, 10);
 }
 
 /* IBTA 10.3.1: RESET takes the requests away without a completion. */
@@ -172,22 +153,6 @@ static int drain(struct qv_link *l, u32 context)
 	return err;
 }
 
-static int to_sqd(struct qv_side *s)
-{
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_SQD, .en_sqd_async_notify = 1 };
-	int err = ib_modify_qp(s->qp, &attr, IB_QP_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY);
-
-	return err ? qv_fail(s->link, "%c to SQD: %d", qv_letter(s), err) : 0;
-}
-
-static int from_sqd(struct qv_side *s)
-{
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTS };
-	int err = ib_modify_qp(s->qp, &attr, IB_QP_STATE);
-
-	return err ? qv_fail(s->link, "%c from SQD to RTS: %d", qv_letter(s), err) : 0;
-}
-
 static int reap_some(struct qv_link *l, int *done)
 {
 	struct ib_wc wc;
@@ -214,11 +179,11 @@ static int sqd_while_sending(struct qv_link *l, u32 len)
 		qv_sgl(a, &src, i * SZ_32K, len, 1);
 		err = qv_post_send(a, &src, i, IB_SEND_SIGNALED);
 	}
-	err = err ?: to_sqd(a) ?: qv_wait_event(a, IB_EVENT_SQ_DRAINED) ?:
+	err = err ?: qv_sqd(a) ?: qv_wait_event(a, IB_EVENT_SQ_DRAINED) ?:
 	      reap_some(l, &done) ?: qv_no_wc(l, a->scq, 30);
 	if (!err && qv_qp_state(a) != IB_QPS_SQD)
 		err = qv_fail(l, "state SQD expected, it is in %d", qv_qp_state(a));
-	err = err ?: from_sqd(a);
+	err = err ?: qv_back_to_rts(a, IB_QPS_SQD);
 	while (!err && done < N) {
 		i = done;
 		err = reap_some(l, &done);
@@ -235,12 +200,12 @@ static int sqd_post(struct qv_link *l, u32 unused)
 	struct qv_sgl none = {};
 	struct ib_wc wc;
 
-	return to_sqd(a) ?: qv_wait_event(a, IB_EVENT_SQ_DRAINED) ?:
+	return qv_sqd(a) ?: qv_wait_event(a, IB_EVENT_SQ_DRAINED) ?:
 	       qv_post_recv(b, &none, 1) ?: qv_post_send(a, &none, 2, IB_SEND_SIGNALED) ?:
 	       qv_no_wc(l, a->scq, 50) ?:
 	       qv_post_recv(a, &none, 3) ?: qv_post_send(b, &none, 4, IB_SEND_SIGNALED) ?:
 	       qv_received(a, IB_WC_SUCCESS, &wc) ?: qv_sent(b, IB_WC_SUCCESS, &wc) ?:
-	       from_sqd(a) ?: qv_sent(a, IB_WC_SUCCESS, &wc) ?:
+	       qv_back_to_rts(a, IB_QPS_SQD) ?: qv_sent(a, IB_WC_SUCCESS, &wc) ?:
 	       qv_received(b, IB_WC_SUCCESS, &wc);
 }
 
@@ -250,10 +215,10 @@ static int sqd_error(struct qv_link *l, u32 unused)
 	struct qv_sgl none = {};
 	int i, err;
 
-	err = to_sqd(a) ?: qv_wait_event(a, IB_EVENT_SQ_DRAINED);
+	err = qv_sqd(a) ?: qv_wait_event(a, IB_EVENT_SQ_DRAINED);
 	for (i = 0; i < 10 && !err; i++)
 		err = qv_post_send(a, &none, i, 0);
-	return err ?: qv_qp_to(a, IB_QPS_ERR) ?: expect_flushed(a, a->scq, 0, 10);
+	return err ?: qv_qp_to(a, IB_QPS_ERR) ?: qv_flushed(a, a->scq, 0, 10);
 }
 
 /* More completions than the queue holds: it fails, and its QP with it. */

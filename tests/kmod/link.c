@@ -120,7 +120,7 @@ struct ib_qp *qv_make_qp(struct qv_side *s)
 {
 	const struct qv_conf *conf = &s->link->conf;
 	struct ib_qp_init_attr init = {
-		.qp_type = IB_QPT_RC,
+		.qp_type = conf->type,
 		.event_handler = note_event,
 		.qp_context = s,
 		.send_cq = s->scq,
@@ -169,6 +169,8 @@ static int open_side(struct qv_side *s)
 
 static void close_side(struct qv_side *s)
 {
+	if (!IS_ERR_OR_NULL(s->ah))
+		rdma_destroy_ah(s->ah, 0);
 	if (!IS_ERR_OR_NULL(s->qp))
 		ib_destroy_qp(s->qp);
 	if (!IS_ERR_OR_NULL(s->rcq))
@@ -190,6 +192,7 @@ static void attr_init(struct qv_side *s, struct ib_qp_attr *attr)
 	attr->port_num = 1;
 	attr->pkey_index = 0;
 	attr->qp_access_flags = s->link->conf.access;
+	attr->qkey = QV_QKEY;
 }
 
 /* Kernel users bring the link layer address along; here it is known. */
@@ -204,6 +207,16 @@ static void fill_dmac(struct qv_side *peer, struct rdma_ah_attr *attr)
 	rcu_read_unlock();
 }
 
+static void fill_ah_attr(struct qv_side *s, struct rdma_ah_attr *attr)
+{
+	struct qv_side *peer = qv_peer(s);
+
+	attr->type = rdma_ah_find_type(s->dev, 1);
+	rdma_ah_set_port_num(attr, 1);
+	rdma_ah_set_grh(attr, (union ib_gid *)&peer->gid->gid, 0, s->gid->index, 64, 0);
+	fill_dmac(peer, attr);
+}
+
 static void attr_rtr(struct qv_side *s, struct ib_qp_attr *attr)
 {
 	const struct qv_conf *conf = &s->link->conf;
@@ -216,11 +229,7 @@ static void attr_rtr(struct qv_side *s, struct ib_qp_attr *attr)
 		attr->rq_psn = (attr->rq_psn - conf->rq_psn_skew) & 0xffffff;
 	attr->max_dest_rd_atomic = conf->rd_atomic;
 	attr->min_rnr_timer = conf->min_rnr_timer;
-	attr->ah_attr.type = rdma_ah_find_type(s->dev, 1);
-	rdma_ah_set_port_num(&attr->ah_attr, 1);
-	rdma_ah_set_grh(&attr->ah_attr, (union ib_gid *)&peer->gid->gid, 0,
-			s->gid->index, 64, 0);
-	fill_dmac(peer, &attr->ah_attr);
+	fill_ah_attr(s, &attr->ah_attr);
 }
 
 static void attr_rts(struct qv_side *s, struct ib_qp_attr *attr)
@@ -234,6 +243,26 @@ static void attr_rts(struct qv_side *s, struct ib_qp_attr *attr)
 	attr->max_rd_atomic = conf->rd_atomic;
 }
 
+/* What must be set on the way to a state, by type of queue pair. */
+static const int masks[IB_QPT_UD + 1][IB_QPS_RTS + 1] = {
+	[IB_QPT_RC] = {
+		[IB_QPS_INIT] = IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS,
+		[IB_QPS_RTR] = IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+			       IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
+		[IB_QPS_RTS] = IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+			       IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC,
+	},
+	[IB_QPT_UC] = {
+		[IB_QPS_INIT] = IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS,
+		[IB_QPS_RTR] = IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN,
+		[IB_QPS_RTS] = IB_QP_SQ_PSN,
+	},
+	[IB_QPT_UD] = {
+		[IB_QPS_INIT] = IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_QKEY,
+		[IB_QPS_RTS] = IB_QP_SQ_PSN,
+	},
+};
+
 /* Fill in what the way to @to needs from its usual predecessor; the mask. */
 int qv_fill_attr(struct qv_side *s, enum ib_qp_state to, struct ib_qp_attr *attr)
 {
@@ -241,18 +270,7 @@ int qv_fill_attr(struct qv_side *s, enum ib_qp_state to, struct ib_qp_attr *attr
 	attr_rtr(s, attr);
 	attr_rts(s, attr);
 	attr->qp_state = to;
-	switch (to) {
-	case IB_QPS_INIT:
-		return IB_QP_STATE | IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS;
-	case IB_QPS_RTR:
-		return IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
-		       IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
-	case IB_QPS_RTS:
-		return IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
-		       IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC;
-	default:
-		return IB_QP_STATE;
-	}
+	return IB_QP_STATE | (to <= IB_QPS_RTS ? masks[s->link->conf.type][to] : 0);
 }
 
 int qv_qp_to(struct qv_side *s, enum ib_qp_state state)
@@ -312,6 +330,33 @@ int qv_wait_event(struct qv_side *s, enum ib_event_type event)
 	return 0;
 }
 
+/* To SQD; the end of what is under way is told. */
+int qv_sqd(struct qv_side *s)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_SQD, .en_sqd_async_notify = 1 };
+	int err = ib_modify_qp(s->qp, &attr, IB_QP_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY);
+
+	return err ? qv_fail(s->link, "%c to SQD: %d", qv_letter(s), err) : 0;
+}
+
+/* From SQD or SQE. */
+int qv_back_to_rts(struct qv_side *s, enum ib_qp_state from)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTS, .cur_qp_state = from };
+	int err = ib_modify_qp(s->qp, &attr, IB_QP_STATE | IB_QP_CUR_STATE);
+
+	return err ? qv_fail(s->link, "%c from state %d to RTS: %d", qv_letter(s), from, err) : 0;
+}
+
+static int make_ah(struct qv_side *s)
+{
+	struct rdma_ah_attr attr = {};
+
+	fill_ah_attr(s, &attr);
+	s->ah = rdma_create_ah(s->pd, &attr, 0);
+	return IS_ERR(s->ah) ? qv_fail(s->link, "rdma_create_ah: %ld", PTR_ERR(s->ah)) : 0;
+}
+
 /* Both sides ready to send. */
 int qv_open(struct qv_link *l)
 {
@@ -325,6 +370,8 @@ int qv_open(struct qv_link *l)
 	}
 	for (i = 0; i < 2; i++) {
 		err = qv_qp_walk(&l->side[i], IB_QPS_RTS);
+		if (!err && l->conf.type == IB_QPT_UD)
+			err = make_ah(&l->side[i]);
 		if (err)
 			return err;
 	}

@@ -2,7 +2,7 @@
 /*
  * The module and its two files below /sys/kernel/debug/qverbs:
  *
- *	echo 'GROUP[/CASE] A B [family=6] [mtu=1024] [count=100] [skip=C,C]
+ *	echo 'GROUP[/CASE] A B [family=6] [mtu=1024] [count=100] [type=uc] [skip=C,C]
  *	     [timeout=15] [lossy=1]' > run
  *	cat result
  *
@@ -35,7 +35,8 @@ struct run {
 static const struct qv_group *const groups[] = {
 	&qv_send, &qv_write, &qv_read, &qv_atomic, &qv_mr, &qv_access,
 	&qv_error, &qv_flush, &qv_state, &qv_notify, &qv_context, &qv_traffic,
-	&qv_endless, &qv_kinds, &qv_cm, &qv_late,
+	&qv_endless, &qv_kinds, &qv_cm, &qv_late, &qv_types, &qv_drain, &qv_uc, &qv_lossy,
+	&qv_ud,
 };
 
 /* One run at a time; protects result. Taken before devices_lock. */
@@ -149,7 +150,24 @@ static void default_conf(struct qv_conf *conf)
 		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 			  IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC,
 		.sig = IB_SIGNAL_REQ_WR,
+		.type = IB_QPT_RC,
 	};
+}
+
+static int parse_type(struct run *r, const char *name)
+{
+	static const char *const names[] = {
+		[IB_QPT_RC] = "rc", [IB_QPT_UC] = "uc", [IB_QPT_UD] = "ud",
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!names[i] || strcmp(names[i], name))
+			continue;
+		r->conf.type = i;
+		return 0;
+	}
+	return -EINVAL;
 }
 
 static int parse_option(struct run *r, char *word)
@@ -165,6 +183,8 @@ static int parse_option(struct run *r, char *word)
 		r->skip = value;
 		return 0;
 	}
+	if (!strcmp(word, "type"))
+		return parse_type(r, value);
 	err = kstrtouint(value, 0, &n);
 	if (err)
 		return err;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * qverbs: cases that test an RDMA device through the kernel's verbs. Each case
- * gets a link, two RC queue pairs that are connected to each other, does what
- * it does, and returns 0, or what qv_fail() returned after it noted what was
- * expected and what came.
+ * gets a link, two queue pairs (RC unless it says otherwise) that are connected
+ * to each other, does what it does, and returns 0, or what qv_fail() returned
+ * after it noted what was expected and what came.
  */
 #ifndef QVERBS_H
 #define QVERBS_H
@@ -18,6 +18,7 @@
 #define QV_MEM_PAGES	(QV_MEM_SIZE / PAGE_SIZE)
 #define QV_MAX_SGE	8
 #define QV_UNUSED	0xee	/* memory that nobody may have written */
+#define QV_QKEY		0x11aa22bb
 #define QV_WAIT_MS	20000	/* for what must come; emulated machines are slow */
 
 enum { QV_A, QV_B };
@@ -37,6 +38,7 @@ struct qv_conf {
 	int		access;		/* qp_access_flags */
 	u32		rq_psn_skew;	/* B expects this much less than A sends */
 	enum ib_sig_type sig;
+	enum ib_qp_type	type;		/* of the queue pairs */
 	struct qv_link	*share;		/* use this link's protection domains */
 	bool		lossy;		/* the wire loses packets */
 };
@@ -50,6 +52,7 @@ struct qv_conf {
  * @scq: completion queue of what is sent
  * @rcq: completion queue of what is received
  * @qp: the queue pair
+ * @ah: where its datagrams go: to the other side
  * @cap: what @qp was given when it asked for what struct qv_conf says
  * @psn: that it begins to send with
  * @mem: QV_MEM_SIZE bytes
@@ -69,6 +72,7 @@ struct qv_side {
 	struct ib_cq			*scq;
 	struct ib_cq			*rcq;
 	struct ib_qp			*qp;
+	struct ib_ah			*ah;
 	struct ib_qp_cap		cap;
 	u32				psn;
 	u8				*mem;
@@ -138,7 +142,8 @@ struct qv_group {
 
 extern const struct qv_group qv_send, qv_write, qv_read, qv_atomic, qv_mr,
 	qv_access, qv_error, qv_flush, qv_state, qv_notify, qv_context,
-	qv_traffic, qv_endless, qv_kinds, qv_cm, qv_late;
+	qv_traffic, qv_endless, qv_kinds, qv_cm, qv_late, qv_types, qv_drain, qv_uc, qv_lossy,
+	qv_ud;
 
 /* link.c */
 int qv_open(struct qv_link *l);
@@ -150,6 +155,8 @@ enum ib_qp_state qv_qp_state(struct qv_side *s);
 int qv_wait_state(struct qv_side *s, enum ib_qp_state state);
 int qv_wait_event(struct qv_side *s, enum ib_event_type event);
 struct ib_qp *qv_make_qp(struct qv_side *s);
+int qv_sqd(struct qv_side *s);
+int qv_back_to_rts(struct qv_side *s, enum ib_qp_state from);
 __printf(2, 3) int qv_fail(struct qv_link *l, const char *fmt, ...);
 
 static inline struct qv_side *qv_peer(struct qv_side *s)
@@ -186,6 +193,7 @@ int qv_post_rdma(struct qv_side *s, enum ib_wr_opcode op, const struct qv_sgl *s
 int qv_post_atomic(struct qv_side *s, enum ib_wr_opcode op, const struct qv_sgl *sgl,
 		   u64 addr, u32 rkey, u64 compare_add, u64 swap);
 int qv_poll(struct qv_link *l, struct ib_cq *cq, struct ib_wc *wc, u32 ms);
+int qv_flushed(struct qv_side *s, struct ib_cq *cq, int first, int last);
 int qv_no_wc(struct qv_link *l, struct ib_cq *cq, u32 ms);
 int qv_sent(struct qv_side *s, enum ib_wc_status status, struct ib_wc *wc);
 int qv_received(struct qv_side *s, enum ib_wc_status status, struct ib_wc *wc);

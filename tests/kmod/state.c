@@ -1,47 +1,67 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state table of an RC queue pair, IBTA volume 1, table 91: each move from
- * each state with the right attributes, without each one that is required, and
+ * The state table of a queue pair, IBTA volume 1, table 91: each move from each
+ * state with the right attributes, without each one that is required, and
  * with each that does not belong to it. What may be posted in which state.
  */
 #include "qverbs.h"
 
-struct move {
-	enum ib_qp_state from;
-	enum ib_qp_state to;
+/* Attributes that a move must and may bring along. */
+struct attrs {
 	int required;
 	int optional;
 };
 
+struct move {
+	enum ib_qp_state from;
+	enum ib_qp_state to;
+	struct attrs rc;
+	struct attrs uc;
+	struct attrs ud;
+};
+
 #define TO_INIT		(IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS)
-#define TO_RTR		(IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN | \
-			 IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER)
+#define TO_INIT_UD	(IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY)
+#define TO_RTR_UC	(IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
+#define TO_RTR		(TO_RTR_UC | IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER)
 #define TO_RTS		(IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | \
 			 IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC)
-#define LATER		(IB_QP_CUR_STATE | IB_QP_ACCESS_FLAGS | IB_QP_MIN_RNR_TIMER)
+#define LATER_UC	(IB_QP_CUR_STATE | IB_QP_ACCESS_FLAGS)
+#define LATER_UD	(IB_QP_CUR_STATE | IB_QP_QKEY)
+#define LATER		(LATER_UC | IB_QP_MIN_RNR_TIMER)
+#define IN_SQD_UC	(IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX | IB_QP_AV)
+#define IN_SQD		(IN_SQD_UC | IB_QP_MIN_RNR_TIMER | IB_QP_PORT | IB_QP_TIMEOUT | \
+			 IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC | \
+			 IB_QP_MAX_DEST_RD_ATOMIC)
+#define NOTIFY		IB_QP_EN_SQD_ASYNC_NOTIFY
 /* Automatic path migration is an option of a device; it is left out. */
 #define MIGRATION	(IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE)
 
 static const struct move moves[] = {
 	{ IB_QPS_RESET, IB_QPS_RESET },
-	{ IB_QPS_RESET, IB_QPS_INIT, TO_INIT },
+	{ IB_QPS_RESET, IB_QPS_INIT, { TO_INIT }, { TO_INIT }, { TO_INIT_UD } },
 	{ IB_QPS_INIT, IB_QPS_RESET },
 	{ IB_QPS_INIT, IB_QPS_ERR },
-	{ IB_QPS_INIT, IB_QPS_INIT, 0, TO_INIT },
-	{ IB_QPS_INIT, IB_QPS_RTR, TO_RTR, IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX },
+	{ IB_QPS_INIT, IB_QPS_INIT, { 0, TO_INIT }, { 0, TO_INIT }, { 0, TO_INIT_UD } },
+	{ IB_QPS_INIT, IB_QPS_RTR, { TO_RTR, IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX },
+	  { TO_RTR_UC, IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX },
+	  { 0, IB_QP_QKEY | IB_QP_PKEY_INDEX } },
 	{ IB_QPS_RTR, IB_QPS_RESET },
 	{ IB_QPS_RTR, IB_QPS_ERR },
-	{ IB_QPS_RTR, IB_QPS_RTS, TO_RTS, LATER },
+	{ IB_QPS_RTR, IB_QPS_RTS, { TO_RTS, LATER }, { IB_QP_SQ_PSN, LATER_UC },
+	  { IB_QP_SQ_PSN, LATER_UD } },
 	{ IB_QPS_RTS, IB_QPS_RESET },
 	{ IB_QPS_RTS, IB_QPS_ERR },
-	{ IB_QPS_RTS, IB_QPS_RTS, 0, LATER },
-	{ IB_QPS_RTS, IB_QPS_SQD, 0, IB_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IB_QPS_RTS, IB_QPS_RTS, { 0, LATER }, { 0, LATER_UC }, { 0, LATER_UD } },
+	{ IB_QPS_RTS, IB_QPS_SQD, { 0, NOTIFY }, { 0, NOTIFY }, { 0, NOTIFY } },
 	{ IB_QPS_SQD, IB_QPS_RESET },
 	{ IB_QPS_SQD, IB_QPS_ERR },
-	{ IB_QPS_SQD, IB_QPS_RTS, 0, LATER },
-	{ IB_QPS_SQD, IB_QPS_SQD, 0, IB_QP_ACCESS_FLAGS | IB_QP_MIN_RNR_TIMER |
-	  IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_AV | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
-	  IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC },
+	{ IB_QPS_SQD, IB_QPS_RTS, { 0, LATER }, { 0, LATER_UC }, { 0, LATER_UD } },
+	{ IB_QPS_SQD, IB_QPS_SQD, { 0, IN_SQD }, { 0, IN_SQD_UC },
+	  { 0, IB_QP_QKEY | IB_QP_PKEY_INDEX } },
+	{ IB_QPS_SQE, IB_QPS_RESET },
+	{ IB_QPS_SQE, IB_QPS_ERR },
+	{ IB_QPS_SQE, IB_QPS_RTS, {}, { 0, LATER_UC }, { 0, LATER_UD } },
 	{ IB_QPS_ERR, IB_QPS_RESET },
 	{ IB_QPS_ERR, IB_QPS_ERR },
 };
@@ -60,12 +80,31 @@ static const struct move *find_move(enum ib_qp_state from, enum ib_qp_state to)
 	return NULL;
 }
 
+static const struct attrs *attrs_of(const struct move *m, enum ib_qp_type type)
+{
+	return type == IB_QPT_RC ? &m->rc : type == IB_QPT_UC ? &m->uc : &m->ud;
+}
+
+/* A request whose memory is not there stops the send queue of UC and UD. */
+static int to_sqe(struct qv_side *s)
+{
+	struct qv_sgl src;
+	struct ib_wc wc;
+
+	qv_sgl(s, &src, 0, 100, 1);
+	src.sge[0].lkey = 0x76543210;
+	return qv_post_send(s, &src, 1, 0) ?: qv_sent(s, IB_WC_LOC_PROT_ERR, &wc) ?:
+	       qv_wait_state(s, IB_QPS_SQE);
+}
+
 /* Into @from; by way of RESET. */
 static int enter(struct qv_side *s, enum ib_qp_state from)
 {
-	return from == IB_QPS_ERR ?
-		qv_qp_walk(s, IB_QPS_INIT) ?: qv_qp_to(s, IB_QPS_ERR) :
-		qv_qp_walk(s, from);
+	if (from == IB_QPS_ERR)
+		return qv_qp_walk(s, IB_QPS_INIT) ?: qv_qp_to(s, IB_QPS_ERR);
+	if (from == IB_QPS_SQE)
+		return qv_qp_walk(s, IB_QPS_RTS) ?: to_sqe(s);
+	return qv_qp_walk(s, from);
 }
 
 static int modify(struct qv_side *s, enum ib_qp_state from, enum ib_qp_state to, int mask)
@@ -111,20 +150,21 @@ static int refused(struct qv_side *s, enum ib_qp_state from, enum ib_qp_state to
 
 static int try_move(struct qv_side *s, const struct move *m)
 {
+	const struct attrs *with = attrs_of(m, s->link->conf.type);
 	int bit, err;
 
-	err = allowed(s, m, m->required);
+	err = allowed(s, m, with->required);
 	for (bit = 0; bit <= ilog2(IB_QP_DEST_QPN) && !err; bit++) {
 		if (BIT(bit) & (MIGRATION | IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_CAP))
 			continue;
-		if (BIT(bit) & m->required)
-			err = refused(s, m->from, m->to, m->required & ~BIT(bit));
-		else if (BIT(bit) & m->optional)
-			err = allowed(s, m, m->required | BIT(bit));
+		if (BIT(bit) & with->required)
+			err = refused(s, m->from, m->to, with->required & ~BIT(bit));
+		else if (BIT(bit) & with->optional)
+			err = allowed(s, m, with->required | BIT(bit));
 		else
-			err = refused(s, m->from, m->to, m->required | BIT(bit));
+			err = refused(s, m->from, m->to, with->required | BIT(bit));
 	}
-	return err ?: allowed(s, m, m->required | m->optional);
+	return err ?: allowed(s, m, with->required | with->optional);
 }
 
 /* All moves from one state. */
@@ -141,10 +181,23 @@ static int table(struct qv_link *l, u32 from)
 		else if (from != IB_QPS_RESET || states[i] != IB_QPS_ERR)
 			err = refused(a, from, states[i], 0) ?:
 			      refused(a, from, states[i], TO_INIT) ?:
+			      refused(a, from, states[i], TO_INIT_UD) ?:
 			      refused(a, from, states[i], TO_RTR) ?:
 			      refused(a, from, states[i], TO_RTS);
 	}
 	return err;
+}
+
+static int table_uc(struct qv_link *l, u32 from)
+{
+	l->conf.type = IB_QPT_UC;
+	return qv_open(l) ?: table(l, from);
+}
+
+static int table_ud(struct qv_link *l, u32 from)
+{
+	l->conf.type = IB_QPT_UD;
+	return qv_open(l) ?: table(l, from);
 }
 
 static int wrong_current(struct qv_link *l, u32 unused)
@@ -371,6 +424,79 @@ static int wrong_caps(struct qv_link *l, u32 unused)
 	return 0;
 }
 
+/* What is behind a bad request is flushed, and so is what is posted later. */
+static int sqe(struct qv_link *l, u32 type)
+{
+	struct qv_side *a = &l->side[QV_A], *b = &l->side[QV_B];
+	struct qv_sgl src, dst, bad;
+	struct ib_wc wc;
+	int i, err;
+
+	l->conf.type = type;
+	err = qv_open(l);
+	if (err)
+		return err;
+	qv_sgl(a, &src, 0, 60, 1);
+	qv_sgl(b, &dst, 4096, 100, 1);
+	bad = src;
+	bad.sge[0].lkey = 0x76543210;
+	for (i = 0; i < 3 && !err; i++)
+		err = qv_post_recv(b, &dst, i);
+	err = err ?: qv_sqd(a) ?: qv_post_send(a, &src, 0, IB_SEND_SIGNALED) ?:
+	      qv_post_send(a, &bad, 1, 0) ?: qv_post_send(a, &src, 2, 0) ?:
+	      qv_post_send(a, &src, 3, 0) ?: qv_back_to_rts(a, IB_QPS_SQD) ?:
+	      qv_sent(a, IB_WC_SUCCESS, &wc) ?: qv_received(b, IB_WC_SUCCESS, &wc) ?:
+	      qv_sent(a, IB_WC_LOC_PROT_ERR, &wc) ?: qv_flushed(a, a->scq, 2, 4) ?:
+	      qv_wait_state(a, IB_QPS_SQE);
+	for (i = 4; i < 8 && !err; i++)
+		err = qv_post_send(a, &src, i, 0);
+	err = err ?: qv_flushed(a, a->scq, 4, 8) ?: qv_no_wc(l, b->rcq, 10);
+	/* It receives all the time, and sends again when it is told to. */
+	qv_sgl(a, &dst, 4096, 100, 1);
+	return err ?: qv_post_recv(a, &dst, 9) ?: qv_post_send(b, &src, 8, IB_SEND_SIGNALED) ?:
+	       qv_received(a, IB_WC_SUCCESS, &wc) ?: qv_sent(b, IB_WC_SUCCESS, &wc) ?:
+	       qv_back_to_rts(a, IB_QPS_SQE) ?: qv_post_send(a, &src, 10, IB_SEND_SIGNALED) ?:
+	       qv_sent(a, IB_WC_SUCCESS, &wc) ?: qv_received(b, IB_WC_SUCCESS, &wc);
+}
+
+/* Receives stay where they are until the whole QP is in error. */
+static int sqe_to_err(struct qv_link *l, u32 type)
+{
+	struct qv_side *a = &l->side[QV_A];
+	struct qv_sgl none = {};
+
+	l->conf.type = type;
+	return qv_open(l) ?: qv_post_recv(a, &none, 0) ?: to_sqe(a) ?:
+	       qv_no_wc(l, a->rcq, 10) ?: qv_qp_to(a, IB_QPS_ERR) ?:
+	       qv_flushed(a, a->rcq, 0, 1);
+}
+
+/* No request at all may be posted, nor a receive. */
+static int no_queues(struct qv_link *l, u32 type)
+{
+	struct qv_side *a = &l->side[QV_A];
+	struct ib_send_wr swr = { .opcode = IB_WR_SEND };
+	const struct ib_send_wr *bad_send = NULL;
+	struct ib_recv_wr rwr = {};
+	const struct ib_recv_wr *bad_recv = NULL;
+	int err;
+
+	l->conf.type = type;
+	l->conf.wr = 0;
+	err = qv_open(l);
+	if (err)
+		return err;
+	if (a->cap.max_send_wr || a->cap.max_recv_wr)
+		return 0; /* more than asked for */
+	err = ib_post_send(a->qp, &swr, &bad_send);
+	if (err != -ENOMEM || bad_send != &swr)
+		return qv_fail(l, "-ENOMEM expected for a send, not %d", err);
+	err = ib_post_recv(a->qp, &rwr, &bad_recv);
+	if (err != -ENOMEM || bad_recv != &rwr)
+		return qv_fail(l, "-ENOMEM expected for a receive, not %d", err);
+	return 0;
+}
+
 static const struct qv_case cases[] = {
 	{ "from-reset", table, IB_QPS_RESET },
 	{ "from-init", table, IB_QPS_INIT },
@@ -388,3 +514,29 @@ static const struct qv_case cases[] = {
 };
 
 QV_GROUP(qv_state, cases);
+
+static const struct qv_case types[] = {
+	{ "uc-from-reset", table_uc, IB_QPS_RESET, QV_OWN_LINK },
+	{ "uc-from-init", table_uc, IB_QPS_INIT, QV_OWN_LINK },
+	{ "uc-from-rtr", table_uc, IB_QPS_RTR, QV_OWN_LINK },
+	{ "uc-from-rts", table_uc, IB_QPS_RTS, QV_OWN_LINK },
+	{ "uc-from-sqd", table_uc, IB_QPS_SQD, QV_OWN_LINK },
+	{ "uc-from-sqe", table_uc, IB_QPS_SQE, QV_OWN_LINK },
+	{ "uc-from-err", table_uc, IB_QPS_ERR, QV_OWN_LINK },
+	{ "ud-from-reset", table_ud, IB_QPS_RESET, QV_OWN_LINK },
+	{ "ud-from-init", table_ud, IB_QPS_INIT, QV_OWN_LINK },
+	{ "ud-from-rtr", table_ud, IB_QPS_RTR, QV_OWN_LINK },
+	{ "ud-from-rts", table_ud, IB_QPS_RTS, QV_OWN_LINK },
+	{ "ud-from-sqd", table_ud, IB_QPS_SQD, QV_OWN_LINK },
+	{ "ud-from-sqe", table_ud, IB_QPS_SQE, QV_OWN_LINK },
+	{ "ud-from-err", table_ud, IB_QPS_ERR, QV_OWN_LINK },
+	{ "uc-sqe", sqe, IB_QPT_UC, QV_OWN_LINK },
+	{ "ud-sqe", sqe, IB_QPT_UD, QV_OWN_LINK },
+	{ "uc-sqe-to-err", sqe_to_err, IB_QPT_UC, QV_OWN_LINK },
+	{ "ud-sqe-to-err", sqe_to_err, IB_QPT_UD, QV_OWN_LINK },
+	{ "rc-no-queues", no_queues, IB_QPT_RC, QV_OWN_LINK },
+	{ "uc-no-queues", no_queues, IB_QPT_UC, QV_OWN_LINK },
+	{ "ud-no-queues", no_queues, IB_QPT_UD, QV_OWN_LINK },
+};
+
+QV_GROUP(qv_types, types);

@@ -8,8 +8,15 @@
 
 int qv_post(struct qv_side *s, const struct ib_send_wr *wr)
 {
+	struct ib_ud_wr ud = {
+		.wr = *wr,
+		.ah = s->ah,
+		.remote_qpn = qv_peer(s)->qp->qp_num,
+		.remote_qkey = QV_QKEY,
+	};
+	bool datagram = s->link->conf.type == IB_QPT_UD;
 	const struct ib_send_wr *bad = NULL;
-	int err = ib_post_send(s->qp, wr, &bad);
+	int err = ib_post_send(s->qp, datagram ? &ud.wr : wr, &bad);
 
 	return err ? qv_fail(s->link, "%c: ib_post_send: %d", qv_letter(s), err) : 0;
 }
@@ -102,6 +109,26 @@ int qv_no_wc(struct qv_link *l, struct ib_cq *cq, u32 ms)
 			      wc.wr_id, ib_wc_status_msg(wc.status));
 }
 
+/* What is posted as @first to @last is flushed in that order, and nothing else. */
+int qv_flushed(struct qv_side *s, struct ib_cq *cq, int first, int last)
+{
+	struct ib_wc wc;
+	int i;
+
+	for (i = first; i < last; i++) {
+		if (qv_poll(s->link, cq, &wc, QV_WAIT_MS))
+			return qv_fail(s->link, "%c: completion of %d did not come",
+				       qv_letter(s), i);
+		if (wc.status != IB_WC_WR_FLUSH_ERR)
+			return qv_fail(s->link, "%c: %d ended with '%s', not flushed",
+				       qv_letter(s), i, ib_wc_status_msg(wc.status));
+		if (wc.wr_id != i)
+			return qv_fail(s->link, "%c: flush of %d expected, not of %llu",
+				       qv_letter(s), i, wc.wr_id);
+	}
+	return qv_no_wc(s->link, cq, 10);
+}
+
 /*
  * A responder in error answers nothing. Where the NAK that told of it is lost,
  * all that the requester can see is silence.
@@ -156,7 +183,7 @@ int qv_ping(struct qv_link *l)
 	for (i = 0; i < 2; i++) {
 		s = &l->side[i];
 		qv_sgl(s, &from, 0, 40, 1);
-		qv_sgl(qv_peer(s), &to, 4096, 40, 1);
+		qv_sgl(qv_peer(s), &to, 4096, s->link->conf.type == IB_QPT_UD ? 80 : 40, 1);
 		err = qv_post_recv(qv_peer(s), &to, 77);
 		if (!err)
 			err = qv_post_send(s, &from, 78, IB_SEND_SIGNALED);
