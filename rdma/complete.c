@@ -52,7 +52,7 @@ void qrdma_sq_complete(struct qrdma_qp *qp, enum ib_wc_status status,
 	smp_store_release(&sq->tail, sq->tail + 1);
 	if (tell && !qrdma_cq_post(qp->send_cq, &wc, status != IB_WC_SUCCESS,
 				   nt, true))
-		qrdma_qp_fail(qp);
+		qrdma_qp_cq_failed(qp);
 }
 
 void qrdma_sq_reap(struct qrdma_qp *qp, struct qrdma_notify *nt)

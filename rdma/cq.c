@@ -6,8 +6,6 @@
  * see qrdma_qp_notify(). A full ring puts the queue in error: no completion
  * is dropped in silence (IBTA volume 1, 11.6.3.2: CQ error).
  */
-#define pr_fmt(fmt) "quarry: " fmt
-
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include "path.h"
@@ -28,13 +26,19 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (!cq->ring)
 		return -ENOMEM;
 	ibcq->cqe = cq->size;
+	INIT_LIST_HEAD(&cq->senders);
+	INIT_LIST_HEAD(&cq->receivers);
+	qrdma_cq_init_timer(cq);
 	return 0;
 }
 
 /* No QP is attached any more: the core counts them. */
 static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	kvfree(to_qcq(ibcq)->ring);
+	struct qrdma_cq *cq = to_qcq(ibcq);
+
+	hrtimer_cancel(&cq->timer);
+	kvfree(cq->ring);
 	return 0;
 }
 
@@ -82,8 +86,9 @@ bool qrdma_cq_post(struct qrdma_cq *cq, const struct ib_wc *wc, bool solicited,
 					    QRDMA_NT_RECV_CQ_ERR;
 		cq->overflowed = true;
 	}
-	if (cq->notify == IB_CQ_NEXT_COMP ||
-	    (cq->notify == IB_CQ_SOLICITED && solicited)) {
+	if ((cq->notify == IB_CQ_NEXT_COMP ||
+	     (cq->notify == IB_CQ_SOLICITED && solicited)) &&
+	    (likely(!cq->mod_count) || qrdma_cq_due(cq, solicited))) {
 		cq->notify = 0;
 		nt->flags |= send ? QRDMA_NT_SEND_CQ : QRDMA_NT_RECV_CQ;
 	}
@@ -91,23 +96,10 @@ bool qrdma_cq_post(struct qrdma_cq *cq, const struct ib_wc *wc, bool solicited,
 	return ok;
 }
 
-void qrdma_cq_overflow(struct qrdma_cq *cq)
-{
-	struct ib_event ev = {
-		.device = cq->ibcq.device,
-		.element.cq = &cq->ibcq,
-		.event = IB_EVENT_CQ_ERR,
-	};
-
-	pr_err_ratelimited("%s: a completion queue of %u entries overflowed\n",
-			   dev_name(&cq->ibcq.device->dev), cq->size);
-	if (cq->ibcq.event_handler)
-		cq->ibcq.event_handler(&ev, cq->ibcq.cq_context);
-}
-
 const struct ib_device_ops qrdma_cq_ops = {
 	.create_cq = create_cq,
 	.destroy_cq = destroy_cq,
+	.modify_cq = qrdma_modify_cq,
 	.poll_cq = poll_cq,
 	.req_notify_cq = req_notify_cq,
 

@@ -14,7 +14,7 @@ struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp)
 
 	/* pairs with the release in take_recv() */
 	if (ring->tail == smp_load_acquire(&ring->head))
-		return NULL;
+		return likely(!qp->rq.srq) ? NULL : qrdma_srq_take(&qp->rq);
 	return qrdma_rwqe(ring, ring->tail);
 }
 
@@ -31,7 +31,7 @@ void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 	/* The slot is free before its owner can hear of it. */
 	smp_store_release(&ring->tail, ring->tail + 1);
 	if (!qrdma_cq_post(qp->recv_cq, wc, solicited, nt, false))
-		qrdma_qp_fail(qp);
+		qrdma_qp_cq_failed(qp);
 }
 
 /* Room for one more READ or atomic; NULL where the peer has too many. */
@@ -98,7 +98,6 @@ static enum qrdma_verdict execute_send(struct qrdma_qp *qp,
 				       struct qrdma_notify *nt)
 {
 	struct qrdma_rq *rq = &qp->rq;
-	struct ib_pd *pd = qp->ibqp.pd;
 	struct qrdma_rwqe *wqe;
 
 	if (!length_ok(qp, pkt))
@@ -115,8 +114,8 @@ static enum qrdma_verdict execute_send(struct qrdma_qp *qp,
 		return QRDMA_RECV_LEN;
 	}
 	if (pkt->payload &&
-	    qrdma_copy_to_sges(pd, wqe->sge, wqe->num_sge, rq->done, pkt->skb,
-			       pkt->payload_off, pkt->payload)) {
+	    qrdma_copy_to_sges(rq->pd, wqe->sge, wqe->num_sge, rq->done,
+			       pkt->skb, pkt->payload_off, pkt->payload)) {
 		qrdma_rq_receive_failed(qp, IB_WC_LOC_PROT_ERR, qp->dqpn, nt);
 		return QRDMA_RECV_PROT;
 	}
@@ -124,7 +123,8 @@ static enum qrdma_verdict execute_send(struct qrdma_qp *qp,
 	if (!(pkt->op->flags & QRDMA_OP_END))
 		return QRDMA_OK;
 	if ((pkt->op->flags & QRDMA_OP_INV) &&
-	    qrdma_mr_invalidate(pd, get_unaligned_be32(pkt->hdr + pkt->op->imm),
+	    qrdma_mr_invalidate(qp->ibqp.pd,
+				get_unaligned_be32(pkt->hdr + pkt->op->imm),
 				true)) {
 		qrdma_rq_receive_failed(qp, IB_WC_LOC_QP_OP_ERR, qp->dqpn, nt);
 		return QRDMA_REM_ACC;

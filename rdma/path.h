@@ -69,8 +69,31 @@ extern const struct ib_device_ops qrdma_cq_ops;
  */
 bool qrdma_cq_post(struct qrdma_cq *cq, const struct ib_wc *wc, bool solicited,
 		   struct qrdma_notify *nt, bool send);
-/* Tell the queue's owner that it overflowed. No lock of a QP held. */
-void qrdma_cq_overflow(struct qrdma_cq *cq);
+
+/* notify.c */
+/**
+ * qrdma_cq_due() - is the handler to be called for one more completion?
+ * @cq: moderated; its lock is held
+ * @solicited: nobody waits with this one
+ *
+ * Return: true, or false where a timer sees to it later.
+ */
+bool qrdma_cq_due(struct qrdma_cq *cq, bool solicited);
+void qrdma_cq_init_timer(struct qrdma_cq *cq);
+int qrdma_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+/* Have the QP share the fate of its queues, or no more. Context: process. */
+void qrdma_cq_attach(struct qrdma_qp *qp);
+void qrdma_cq_detach(struct qrdma_qp *qp);
+/* A completion of the QP found no room. Any lock of the QP may be held. */
+void qrdma_qp_cq_failed(struct qrdma_qp *qp);
+/**
+ * qrdma_qp_notify() - call the handlers that an engine left to be called
+ * @qp: the QP
+ * @nt: what the engine left
+ *
+ * Context: bottom halves off, no lock of a QP held. Handlers may post.
+ */
+void qrdma_qp_notify(struct qrdma_qp *qp, const struct qrdma_notify *nt);
 
 /* mr.c */
 extern const struct ib_device_ops qrdma_mr_ops;
@@ -148,15 +171,6 @@ void qrdma_qp_table_exit(void);
 struct qrdma_qp *qrdma_qp_find(u32 qpn);
 /* Let the QP's work run both engines once more. Context: any. */
 void qrdma_qp_queue_work(struct qrdma_qp *qp);
-/**
- * qrdma_qp_notify() - call the handlers that an engine left to be called
- * @qp: the QP
- * @nt: what the engine left
- *
- * Context: bottom halves off, no lock of a QP held. Handlers may post.
- */
-void qrdma_qp_notify(struct qrdma_qp *qp, const struct qrdma_notify *nt);
-
 /* Back to how it was created. Context: process, qp->mutex held. */
 void qrdma_qp_reset(struct qrdma_qp *qp);
 
@@ -252,6 +266,13 @@ int qrdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr);
 int qrdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr);
+/* A list of receives into a queue; 0 or what is wrong with the one at *@wr. */
+int qrdma_rring_post(struct qrdma_rring *ring, const struct ib_recv_wr **wr);
+
+/* srq.c */
+extern const struct ib_device_ops qrdma_srq_ops;
+/* Take the next receive into the QP's own ring, where there is one. */
+struct qrdma_rwqe *qrdma_srq_take(struct qrdma_rq *rq);
 
 /* execute.c: what a request does to memory */
 enum qrdma_verdict {

@@ -222,25 +222,29 @@ static int take_recv(struct qrdma_rring *ring, const struct ib_recv_wr *wr)
 	return 0;
 }
 
-int qrdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-		    const struct ib_recv_wr **bad_wr)
+int qrdma_rring_post(struct qrdma_rring *ring, const struct ib_recv_wr **wr)
 {
-	struct qrdma_qp *qp = to_qqp(ibqp);
-	struct qrdma_rring *ring = &qp->rq.ring;
 	unsigned long flags;
 	int err = 0;
 
-	if (READ_ONCE(qp->state) == IB_QPS_RESET) {
-		*bad_wr = wr;
-		return -EINVAL;
-	}
 	spin_lock_irqsave(&ring->lock, flags);
-	for (; wr; wr = wr->next) {
-		err = take_recv(ring, wr);
+	for (; *wr; *wr = (*wr)->next) {
+		err = take_recv(ring, *wr);
 		if (err)
 			break;
 	}
 	spin_unlock_irqrestore(&ring->lock, flags);
+	return err;
+}
+
+int qrdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr)
+{
+	struct qrdma_qp *qp = to_qqp(ibqp);
+	int err = -EINVAL;
+
+	if (READ_ONCE(qp->state) != IB_QPS_RESET && !qp->rq.srq)
+		err = qrdma_rring_post(&qp->rq.ring, &wr);
 	if (err)
 		*bad_wr = wr;
 	/*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queue pairs: create, destroy, reset, their work, and whom they tell what.
- * Process context, but for the work and what it calls.
+ * Queue pairs: create, destroy, reset, and their work. Process context, but
+ * for the work and what it calls.
  */
 #define pr_fmt(fmt) "quarry: " fmt
 
@@ -48,75 +48,6 @@ void qrdma_qp_queue_work(struct qrdma_qp *qp)
 	queue_work(quarry_bh_wq, &qp->work);
 }
 
-static void event(struct qrdma_qp *qp, enum ib_event_type type)
-{
-	struct ib_event ev = {
-		.device = qp->ibqp.device,
-		.element.qp = &qp->ibqp,
-		.event = type,
-	};
-
-	if (qp->ibqp.event_handler)
-		qp->ibqp.event_handler(&ev, qp->ibqp.qp_context);
-}
-
-/* One at a time for a queue: who comes meanwhile leaves a mark. */
-static void call_handler(struct qrdma_cq *cq)
-{
-	unsigned long flags;
-	bool mine, again;
-
-	if (!cq->ibcq.comp_handler)
-		return;
-	spin_lock_irqsave(&cq->lock, flags);
-	mine = !cq->notifying;
-	cq->notify_again = !mine;
-	cq->notifying = true;
-	spin_unlock_irqrestore(&cq->lock, flags);
-	while (mine) {
-		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
-		spin_lock_irqsave(&cq->lock, flags);
-		again = cq->notify_again;
-		cq->notify_again = false;
-		cq->notifying = again;
-		spin_unlock_irqrestore(&cq->lock, flags);
-		mine = again;
-	}
-}
-
-static void notify_events(struct qrdma_qp *qp, u32 flags)
-{
-	static const struct {
-		u32 flag;
-		enum ib_event_type type;
-	} events[] = {
-		{ QRDMA_NT_COMM_EST, IB_EVENT_COMM_EST },
-		{ QRDMA_NT_SQ_DRAINED, IB_EVENT_SQ_DRAINED },
-		{ QRDMA_NT_QP_FATAL, IB_EVENT_QP_FATAL },
-		{ QRDMA_NT_QP_REQ_ERR, IB_EVENT_QP_REQ_ERR },
-		{ QRDMA_NT_QP_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR },
-	};
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(events); i++)
-		if (flags & events[i].flag)
-			event(qp, events[i].type);
-	if (flags & QRDMA_NT_SEND_CQ_ERR)
-		qrdma_cq_overflow(qp->send_cq);
-	if (flags & QRDMA_NT_RECV_CQ_ERR)
-		qrdma_cq_overflow(qp->recv_cq);
-}
-
-void qrdma_qp_notify(struct qrdma_qp *qp, const struct qrdma_notify *nt)
-{
-	if (nt->flags & QRDMA_NT_SEND_CQ)
-		call_handler(qp->send_cq);
-	if (nt->flags & QRDMA_NT_RECV_CQ)
-		call_handler(qp->recv_cq);
-	if (unlikely(nt->flags & ~(QRDMA_NT_SEND_CQ | QRDMA_NT_RECV_CQ)))
-		notify_events(qp, nt->flags);
-}
-
 /* Run both engines. Context: bottom halves off, no lock of the QP held. */
 static void run(struct qrdma_qp *qp)
 {
@@ -156,14 +87,18 @@ static const struct {
 	[IB_QPT_UD] = { true, false, IB_OPCODE_UD },
 };
 
-static int check_init(const struct ib_qp_init_attr *init)
+static int check_init(const struct ib_device *ibdev,
+		      const struct ib_qp_init_attr *init)
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
 	if (init->qp_type > IB_QPT_UD || !kinds[init->qp_type].known ||
-	    init->create_flags || init->srq)
+	    init->create_flags)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq ||
+	    init->send_cq->device != ibdev || init->recv_cq->device != ibdev ||
+	    (init->srq && (init->srq->device != ibdev ||
+			   init->qp_type == IB_QPT_GSI)) ||
 	    cap->max_send_wr > QRDMA_MAX_QP_WR ||
 	    cap->max_recv_wr > QRDMA_MAX_QP_WR ||
 	    cap->max_send_sge > QRDMA_MAX_SGE ||
@@ -193,15 +128,26 @@ static int init_sq(struct qrdma_sq *sq, const struct ib_qp_init_attr *init)
 	return sq->buf ? 0 : -ENOMEM;
 }
 
-static int init_rq(struct qrdma_rq *rq, const struct ib_qp_init_attr *init)
+/* With a shared queue, the own one has room for the entry that is in use. */
+static int init_rq(struct qrdma_qp *qp, struct ib_qp_init_attr *init)
 {
+	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rring *ring = &rq->ring;
-	u32 size = roundup_pow_of_two(max(init->cap.max_recv_wr, 1U));
+	u32 size;
 
 	spin_lock_init(&rq->lock);
 	spin_lock_init(&ring->lock);
+	rq->pd = qp->ibqp.pd;
+	if (init->srq) {
+		rq->srq = to_qsrq(init->srq);
+		rq->pd = init->srq->pd;
+		init->cap.max_recv_wr = 0;
+		init->cap.max_recv_sge = 0;
+	}
+	size = roundup_pow_of_two(max(init->cap.max_recv_wr, 1U));
 	ring->max_wr = init->cap.max_recv_wr;
-	ring->max_sge = init->cap.max_recv_sge;
+	ring->max_sge = init->srq ? rq->srq->ring.max_sge :
+				    init->cap.max_recv_sge;
 	ring->mask = size - 1;
 	ring->stride = struct_size_t(struct qrdma_rwqe, sge, ring->max_sge);
 	rq->ip_id = get_random_u16();
@@ -254,7 +200,7 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct qrdma_qp *qp = to_qqp(ibqp);
 	int err;
 
-	err = check_init(init);
+	err = check_init(ibqp->device, init);
 	if (err)
 		return err;
 	qp->dev = to_qdev(ibqp->device);
@@ -273,7 +219,6 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->state = IB_QPS_RESET;
 	qp->send_cq = to_qcq(init->send_cq);
 	qp->recv_cq = to_qcq(init->recv_cq);
-	qp->init = *init;
 	qp->mtu = QRDMA_MAX_PAYLOAD;
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->state_lock);
@@ -282,7 +227,7 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	err = init_sq(&qp->sq, init);
 	if (!err)
-		err = init_rq(&qp->rq, init);
+		err = init_rq(qp, init);
 	if (!err)
 		err = dst_cache_init(&qp->dst, GFP_KERNEL);
 	if (err)
@@ -290,6 +235,8 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	err = publish(qp);
 	if (err)
 		goto err_free_dst;
+	qp->init = *init;
+	qrdma_cq_attach(qp);
 	return 0;
 
 err_free_dst:
@@ -326,6 +273,7 @@ static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct qrdma_qp *qp = to_qqp(ibqp);
 
 	unpublish(qp);
+	qrdma_cq_detach(qp);
 	quiesce(qp);
 	dst_cache_destroy(&qp->dst);
 	free_queues(qp);
@@ -373,7 +321,9 @@ void qrdma_qp_reset(struct qrdma_qp *qp)
 	rq->out_tail = rq->res_head;
 	rq->dups = 0;
 	rq->atomics_head = 0;
+	rq->last_told = false;
 	spin_unlock_bh(&rq->lock);
+	clear_bit(QRDMA_QP_CQ_FAILED, &qp->flags);
 	qp->qkey = 0;
 	memset(&qp->attr, 0, sizeof(qp->attr));
 }

@@ -30,6 +30,8 @@ struct qrdma_qp;
 #define QRDMA_MAX_PD		65536
 #define QRDMA_MAX_AH		65536
 #define QRDMA_MAX_QP_WR		16384
+#define QRDMA_MAX_SRQ		65536
+#define QRDMA_MAX_SRQ_WR	16384
 #define QRDMA_MAX_CQE		BIT(20)
 #define QRDMA_MAX_SGE		32
 #define QRDMA_MAX_INLINE	512
@@ -98,6 +100,7 @@ struct qrdma_dev {
 	struct qrdma_stats __percpu *stats;
 	struct qrdma_qp __rcu	*gsi;	/* QP1 */
 	atomic_t		nr_qps;
+	atomic_t		nr_srqs;
 	struct net		*net;	/* of @ndev; see net_exit() in net.c */
 	struct work_struct	gone;	/* @ndev leaves: unregister */
 	bool			going;	/* under the device list's mutex */
@@ -126,6 +129,12 @@ struct qrdma_ah {
  * @overflowed: a completion found no room; the queue is in error for good
  * @notifying: somebody is calling the handler
  * @notify_again: and is to call it once more
+ * @mod_count: so many completions are told of at once; 0: each
+ * @mod_period: or as many as come in that time, in us
+ * @held: completions since the handler was due, and held back
+ * @timer: ends the time
+ * @senders: QPs whose requests complete here
+ * @receivers: QPs whose receives do
  */
 struct qrdma_cq {
 	struct ib_cq	ibcq;
@@ -138,6 +147,12 @@ struct qrdma_cq {
 	bool		overflowed;
 	bool		notifying;
 	bool		notify_again;
+	u16		mod_count;
+	u16		mod_period;
+	u32		held;
+	struct hrtimer	timer;
+	struct list_head senders;
+	struct list_head receivers;
 };
 
 enum qrdma_mr_type {
@@ -262,6 +277,20 @@ struct qrdma_rring {
 };
 
 /**
+ * struct qrdma_srq - a queue of receives that QPs share
+ * @ibsrq: the core's part
+ * @ring: its entries; @ring.lock protects all of it, and what follows
+ * @limit: with fewer entries than these an event is due, once; 0: none
+ * @work: raises the event
+ */
+struct qrdma_srq {
+	struct ib_srq		ibsrq;
+	struct qrdma_rring	ring;
+	u32			limit;
+	struct work_struct	work;
+};
+
+/**
  * struct qrdma_sq - the requester: send queue, sending, completing
  * @post_lock: protects @head and the entries behind it; any context
  * @buf: entries, struct qrdma_swqe
@@ -376,7 +405,10 @@ struct qrdma_atomic {
 /**
  * struct qrdma_rq - the responder
  * @lock: protects all of it but the posting side of @ring; bottom halves off
- * @ring: receive work requests
+ * @ring: receive work requests; of a shared queue, the one that is in use
+ * @srq: shared queue, or NULL
+ * @pd: of the receives' memory
+ * @last_told: the event was raised that no more of @srq's will be used
  * @psn: expected
  * @msn: message sequence number
  * @flags: QRDMA_OP_* of the last packet of the open message, 0 for none
@@ -416,9 +448,12 @@ struct qrdma_rq {
 	/* protects all below but the posting side of ring */
 	spinlock_t		lock ____cacheline_aligned_in_smp;
 	struct qrdma_rring	ring;
+	struct qrdma_srq	*srq;
+	struct ib_pd		*pd;
 	u32			psn;
 	u32			msn;
 	u32			flags;
+	bool			last_told;
 	bool			running;
 	bool			nak_sent;
 	bool			rnr_sent;
@@ -467,6 +502,9 @@ struct qrdma_qp {
 	struct dst_cache	dst;
 	struct qrdma_cq		*send_cq;
 	struct qrdma_cq		*recv_cq;
+	struct list_head	send_link; /* of send_cq; under its lock */
+	struct list_head	recv_link; /* of recv_cq; likewise */
+	unsigned long		flags;	/* QRDMA_QP_* */
 
 	struct qrdma_sq		sq;
 	struct qrdma_rq		rq;
@@ -481,6 +519,9 @@ struct qrdma_qp {
 	struct ib_qp_attr	attr;
 	struct ib_qp_init_attr	init;
 };
+
+/* A completion queue of the QP's failed, and the QP with it. */
+#define QRDMA_QP_CQ_FAILED	0
 
 /* One received packet. Offsets are from skb->data. */
 struct qrdma_pkt {
@@ -523,6 +564,7 @@ struct qrdma_notify {
 #define QRDMA_NT_QP_FATAL	BIT(6)
 #define QRDMA_NT_QP_REQ_ERR	BIT(7)
 #define QRDMA_NT_QP_ACCESS_ERR	BIT(8)
+#define QRDMA_NT_LAST_WQE	BIT(9)
 
 /* A batch of received packets, see recv.c. */
 struct qrdma_rx {
@@ -545,6 +587,11 @@ static inline struct qrdma_qp *to_qqp(struct ib_qp *ibqp)
 static inline struct qrdma_cq *to_qcq(struct ib_cq *ibcq)
 {
 	return container_of(ibcq, struct qrdma_cq, ibcq);
+}
+
+static inline struct qrdma_srq *to_qsrq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct qrdma_srq, ibsrq);
 }
 
 static inline struct qrdma_mr *to_qmr(struct ib_mr *ibmr)

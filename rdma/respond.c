@@ -260,13 +260,19 @@ void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 
 	lockdep_assert_held(&rq->lock);
 	rq->flags = 0;
-	while (qrdma_rq_next(qp)) {
+	/* What a shared queue has is the others'. */
+	while (rq->ring.tail != READ_ONCE(rq->ring.head) && qrdma_rq_next(qp)) {
 		struct ib_wc wc = {
 			.status = IB_WC_WR_FLUSH_ERR,
 			.opcode = IB_WC_RECV,
 		};
 
 		qrdma_rq_complete(qp, &wc, true, nt);
+	}
+	/* 10.9.2.2: from here on it takes none of them. */
+	if (rq->srq && !rq->last_told) {
+		rq->last_told = true;
+		nt->flags |= QRDMA_NT_LAST_WQE;
 	}
 }
 

@@ -121,7 +121,7 @@ static void fill_grh(const struct qrdma_pkt *pkt, u8 *grh)
 static enum ib_wc_status place(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 			       const struct qrdma_rwqe *wqe)
 {
-	struct ib_pd *pd = qp->ibqp.pd;
+	struct ib_pd *pd = qp->rq.pd;
 	u8 grh[QRDMA_GRH_SIZE];
 
 	if (wqe->length < pkt->payload + QRDMA_GRH_SIZE)

@@ -26,6 +26,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_SRQ_RESIZE |
 				 IB_DEVICE_SYS_IMAGE_GUID;
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG;
 	attr->max_qp = QRDMA_MAX_QP;
@@ -35,6 +36,11 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_sge_rd = QRDMA_MAX_SGE;
 	attr->max_cq = QRDMA_MAX_CQ;
 	attr->max_cqe = QRDMA_MAX_CQE;
+	attr->cq_caps.max_cq_moderation_count = U16_MAX;
+	attr->cq_caps.max_cq_moderation_period = U16_MAX;
+	attr->max_srq = QRDMA_MAX_SRQ;
+	attr->max_srq_wr = QRDMA_MAX_SRQ_WR;
+	attr->max_srq_sge = QRDMA_MAX_SGE;
 	attr->max_mr = QRDMA_MAX_MR;
 	attr->max_pd = QRDMA_MAX_PD;
 	attr->max_ah = QRDMA_MAX_AH;

@@ -115,6 +115,22 @@ static int make_cqs(struct qv_side *s)
 	return 0;
 }
 
+static int make_srq(struct qv_side *s)
+{
+	struct ib_srq_init_attr init = {
+		.event_handler = note_event,
+		.srq_context = s,
+		.attr = { .max_wr = s->link->conf.srq, .max_sge = QV_MAX_SGE },
+	};
+
+	if (!init.attr.max_wr)
+		return 0;
+	s->srq = ib_create_srq(s->pd, &init);
+	if (IS_ERR(s->srq))
+		return qv_fail(s->link, "ib_create_srq: %ld", PTR_ERR(s->srq));
+	return 0;
+}
+
 /* A further QP like the side's own; an ERR_PTR where that fails. */
 struct ib_qp *qv_make_qp(struct qv_side *s)
 {
@@ -125,6 +141,7 @@ struct ib_qp *qv_make_qp(struct qv_side *s)
 		.qp_context = s,
 		.send_cq = s->scq,
 		.recv_cq = s->rcq,
+		.srq = s->srq,
 		.sq_sig_type = conf->sig,
 		.cap = {
 			.max_send_wr = conf->wr,
@@ -159,6 +176,8 @@ static int open_side(struct qv_side *s)
 	err = make_memory(s);
 	if (!err)
 		err = make_cqs(s);
+	if (!err)
+		err = make_srq(s);
 	if (err)
 		return err;
 	s->qp = qv_make_qp(s);
@@ -173,6 +192,8 @@ static void close_side(struct qv_side *s)
 		rdma_destroy_ah(s->ah, 0);
 	if (!IS_ERR_OR_NULL(s->qp))
 		ib_destroy_qp(s->qp);
+	if (!IS_ERR_OR_NULL(s->srq))
+		ib_destroy_srq(s->srq);
 	if (!IS_ERR_OR_NULL(s->rcq))
 		ib_destroy_cq(s->rcq);
 	if (!IS_ERR_OR_NULL(s->scq))

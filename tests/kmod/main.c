@@ -2,8 +2,8 @@
 /*
  * The module and its two files below /sys/kernel/debug/qverbs:
  *
- *	echo 'GROUP[/CASE] A B [family=6] [mtu=1024] [count=100] [type=uc] [skip=C,C]
- *	     [timeout=15] [lossy=1]' > run
+ *	echo 'GROUP[/CASE] A B [family=6] [mtu=1024] [count=100] [type=uc] [srq=64]
+ *	     [skip=C,C] [timeout=15] [lossy=1]' > run
  *	cat result
  *
  * A and B are RDMA devices, or one and the same. The write returns when all
@@ -36,7 +36,7 @@ static const struct qv_group *const groups[] = {
 	&qv_send, &qv_write, &qv_read, &qv_atomic, &qv_mr, &qv_access,
 	&qv_error, &qv_flush, &qv_state, &qv_notify, &qv_context, &qv_traffic,
 	&qv_endless, &qv_kinds, &qv_cm, &qv_late, &qv_types, &qv_drain, &qv_uc, &qv_lossy,
-	&qv_ud,
+	&qv_ud, &qv_srq, &qv_cq,
 };
 
 /* One run at a time; protects result. Taken before devices_lock. */
@@ -194,6 +194,8 @@ static int parse_option(struct run *r, char *word)
 		r->conf.mtu = ib_mtu_int_to_enum(n);
 	else if (!strcmp(word, "count"))
 		r->conf.count = n;
+	else if (!strcmp(word, "srq"))
+		r->conf.srq = n;
 	else if (!strcmp(word, "timeout") && n < 32)
 		r->conf.timeout = n;
 	else if (!strcmp(word, "lossy"))

@@ -39,6 +39,7 @@ struct qv_conf {
 	u32		rq_psn_skew;	/* B expects this much less than A sends */
 	enum ib_sig_type sig;
 	enum ib_qp_type	type;		/* of the queue pairs */
+	u32		srq;		/* entries of a shared receive queue, if any */
 	struct qv_link	*share;		/* use this link's protection domains */
 	bool		lossy;		/* the wire loses packets */
 };
@@ -52,6 +53,7 @@ struct qv_conf {
  * @scq: completion queue of what is sent
  * @rcq: completion queue of what is received
  * @qp: the queue pair
+ * @srq: shared receive queue of @qp and others, where the run wants one
  * @ah: where its datagrams go: to the other side
  * @cap: what @qp was given when it asked for what struct qv_conf says
  * @psn: that it begins to send with
@@ -72,6 +74,7 @@ struct qv_side {
 	struct ib_cq			*scq;
 	struct ib_cq			*rcq;
 	struct ib_qp			*qp;
+	struct ib_srq			*srq;
 	struct ib_ah			*ah;
 	struct ib_qp_cap		cap;
 	u32				psn;
@@ -143,7 +146,7 @@ struct qv_group {
 extern const struct qv_group qv_send, qv_write, qv_read, qv_atomic, qv_mr,
 	qv_access, qv_error, qv_flush, qv_state, qv_notify, qv_context,
 	qv_traffic, qv_endless, qv_kinds, qv_cm, qv_late, qv_types, qv_drain, qv_uc, qv_lossy,
-	qv_ud;
+	qv_ud, qv_srq, qv_cq;
 
 /* link.c */
 int qv_open(struct qv_link *l);

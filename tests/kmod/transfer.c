@@ -29,7 +29,7 @@ int qv_post_recv(struct qv_side *s, const struct qv_sgl *sgl, u64 id)
 		.num_sge = sgl->n,
 	};
 	const struct ib_recv_wr *bad;
-	int err = ib_post_recv(s->qp, &wr, &bad);
+	int err = s->srq ? ib_post_srq_recv(s->srq, &wr, &bad) : ib_post_recv(s->qp, &wr, &bad);
 
 	return err ? qv_fail(s->link, "%c: ib_post_recv: %d", qv_letter(s), err) : 0;
 }
