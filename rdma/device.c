@@ -86,6 +86,17 @@ struct qrdma_dev *qrdma_dev_find_by_gid(struct net *net, const union ib_gid *gid
 	return NULL;
 }
 
+struct qrdma_dev *qrdma_dev_find_by_ndev(const struct net_device *ndev)
+{
+	struct qrdma_dev *dev;
+
+	list_for_each_entry_rcu(dev, &dev_list, list)
+		/* pairs with the release in dev_register() */
+		if (dev->ndev == ndev && smp_load_acquire(&dev->ready))
+			return dev;
+	return NULL;
+}
+
 /* Tell the users of the device when its port comes or goes. */
 static void update_port(struct qrdma_dev *dev)
 {
@@ -242,6 +253,7 @@ static void set_up(struct qrdma_dev *dev)
 	ib_set_device_ops(ibdev, &qrdma_cq_ops);
 	ib_set_device_ops(ibdev, &qrdma_srq_ops);
 	ib_set_device_ops(ibdev, &qrdma_mr_ops);
+	ib_set_device_ops(ibdev, &qrdma_mcast_ops);
 	ib_set_device_ops(ibdev, &qrdma_stats_ops);
 }
 
@@ -295,6 +307,8 @@ static int dev_create(const char *name, struct net *net, struct net_device *ndev
 		return -ENOMEM;
 	atomic_inc(&nr_devs);
 	INIT_WORK(&dev->gone, gone_work);
+	mutex_init(&dev->groups_mutex);
+	hash_init(dev->groups);
 	ib_set_device_ops(&dev->ibdev, &device_ops);
 
 	err = -ENOMEM;

@@ -148,12 +148,13 @@ static void rx_free(struct sk_buff *skb)
 }
 
 /* Hand @skb to the receiver and free it. */
-static void rx_skb(struct net *net, struct sk_buff *skb, u8 family,
-		   const struct udphdr *uh, int udp_off)
+static void rx_skb(const struct nf_hook_state *state, struct sk_buff *skb,
+		   u8 family, const struct udphdr *uh, int udp_off)
 {
 	struct qrdma_rx rx;
 
-	qrdma_rx_begin(&rx, net);
+	qrdma_rx_begin(&rx, state->net);
+	rx.in = state->in;
 	if (!skb_is_gso(skb)) {
 		rx_single(&rx, skb, family, uh, udp_off);
 	} else if (is_list(skb, udp_off)) {
@@ -179,7 +180,7 @@ static unsigned int hook_ipv4(void *priv, struct sk_buff *skb,
 	uh = skb_header_pointer(skb, sizeof(*iph), sizeof(_uh), &_uh);
 	if (!uh || uh->dest != htons(QRDMA_UDP_PORT))
 		return NF_ACCEPT;
-	rx_skb(state->net, skb, AF_INET, uh, sizeof(*iph));
+	rx_skb(state, skb, AF_INET, uh, sizeof(*iph));
 	return NF_STOLEN;
 }
 
@@ -194,7 +195,7 @@ static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
 	uh = skb_header_pointer(skb, sizeof(*iph), sizeof(_uh), &_uh);
 	if (!uh || uh->dest != htons(QRDMA_UDP_PORT))
 		return NF_ACCEPT;
-	rx_skb(state->net, skb, AF_INET6, uh, sizeof(*iph));
+	rx_skb(state, skb, AF_INET6, uh, sizeof(*iph));
 	return NF_STOLEN;
 }
 

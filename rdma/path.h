@@ -163,6 +163,12 @@ int qrdma_copy_buf_to_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 int qrdma_frags_from_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 			  u32 off, struct sk_buff *skb, u32 len);
 
+/* mcast.c */
+extern const struct ib_device_ops qrdma_mcast_ops;
+/* A group of the device, or NULL. Context: RCU read side, or groups_mutex. */
+struct qrdma_group *qrdma_group_find(struct qrdma_dev *dev,
+				     const union ib_gid *gid);
+
 /* qp.c */
 extern const struct ib_device_ops qrdma_qp_ops;
 void qrdma_qp_table_init(void);

@@ -10,6 +10,7 @@
 #ifndef QRDMA_QRDMA_H
 #define QRDMA_QRDMA_H
 
+#include <linux/hashtable.h>
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
@@ -30,6 +31,8 @@ struct qrdma_qp;
 #define QRDMA_MAX_PD		65536
 #define QRDMA_MAX_AH		65536
 #define QRDMA_MAX_QP_WR		16384
+#define QRDMA_MAX_GROUPS	1024
+#define QRDMA_MAX_GROUP_QP	1024
 #define QRDMA_MAX_SRQ		65536
 #define QRDMA_MAX_SRQ_WR	16384
 #define QRDMA_MAX_CQE		BIT(20)
@@ -106,6 +109,24 @@ struct qrdma_dev {
 	bool			going;	/* under the device list's mutex */
 	bool			up;	/* port state last told, likewise */
 	bool			ready;	/* registered: packets may look at it */
+	struct mutex		groups_mutex; /* protects the two below */
+	DECLARE_HASHTABLE(groups, 6);	/* read under RCU */
+	u32			nr_groups;
+};
+
+/* A QP in a multicast group; @list under groups_mutex, read under RCU. */
+struct qrdma_member {
+	struct list_head	list;
+	struct qrdma_qp		*qp;
+	struct rcu_head		rcu;
+};
+
+struct qrdma_group {
+	struct hlist_node	node;
+	union ib_gid		gid;
+	struct list_head	members;
+	u32			nr_members;
+	struct rcu_head		rcu;
 };
 
 struct qrdma_pd {
@@ -569,6 +590,7 @@ struct qrdma_notify {
 /* A batch of received packets, see recv.c. */
 struct qrdma_rx {
 	struct net		*net;
+	const struct net_device	*in;	/* where they came in, or NULL */
 	struct qrdma_qp		*qp;	/* of the run, or NULL */
 	int			side;
 	struct qrdma_notify	nt;
@@ -636,6 +658,8 @@ void qrdma_dev_exit(void);
  * Return: the device, valid until the end of the RCU section, or NULL.
  */
 struct qrdma_dev *qrdma_dev_find_by_gid(struct net *net, const union ib_gid *gid);
+/* The device of an interface. Context and result as above. */
+struct qrdma_dev *qrdma_dev_find_by_ndev(const struct net_device *ndev);
 
 /* verbs.c: everything that is not QP, CQ or MR */
 extern const struct ib_device_ops qrdma_dev_ops;

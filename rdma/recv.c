@@ -21,6 +21,7 @@ enum {
 void qrdma_rx_begin(struct qrdma_rx *rx, struct net *net)
 {
 	rx->net = net;
+	rx->in = NULL;
 	rx->qp = NULL;
 	rx->side = SIDE_NONE;
 	rx->nt.flags = 0;
@@ -121,6 +122,22 @@ static bool icrc_ok(const struct qrdma_pkt *pkt, __be16 sport)
 				   pkt->bth_off, len);
 }
 
+/* The last checks, which cost most; counts the packet. */
+static bool packet_ok(const struct qrdma_dev *dev, const struct qrdma_pkt *pkt,
+		      __be16 sport)
+{
+	if (!pkt->pkey_ok) {
+		qrdma_count(dev, QRDMA_CNT_RX_BAD_KEY);
+		return false;
+	}
+	if (!icrc_ok(pkt, sport)) {
+		qrdma_count(dev, QRDMA_CNT_RX_ICRC_ENCAPSULATED);
+		return false;
+	}
+	qrdma_count(dev, QRDMA_CNT_RX_PKTS);
+	return true;
+}
+
 /* Does the packet come from the QP's peer, to the QP's own address? */
 static bool addresses_match(const struct qrdma_qp *qp,
 			    const struct qrdma_pkt *pkt)
@@ -140,8 +157,8 @@ static bool addresses_match(const struct qrdma_qp *qp,
 	       ipv6_addr_equal(&ip6->daddr, &av->v6.saddr);
 }
 
-/* The device that has the packet's destination address. */
-static struct qrdma_dev *find_dev(struct net *net, const void *ip, u8 family)
+/* The packet's destination address. */
+static union ib_gid dgid_of(const void *ip, u8 family)
 {
 	union ib_gid gid;
 
@@ -150,6 +167,14 @@ static struct qrdma_dev *find_dev(struct net *net, const void *ip, u8 family)
 				       (struct in6_addr *)&gid);
 	else
 		memcpy(&gid, &((const struct ipv6hdr *)ip)->daddr, sizeof(gid));
+	return gid;
+}
+
+/* The device that has it. */
+static struct qrdma_dev *find_dev(struct net *net, const void *ip, u8 family)
+{
+	union ib_gid gid = dgid_of(ip, family);
+
 	return qrdma_dev_find_by_gid(net, &gid);
 }
 
@@ -209,6 +234,34 @@ static bool state_takes(const struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 	}
 }
 
+/* To all members of the group that the device of the interface has. */
+static void rx_multicast(struct qrdma_rx *rx, const struct qrdma_pkt *pkt,
+			 __be16 sport)
+{
+	union ib_gid gid = dgid_of(pkt->ip, pkt->family);
+	struct qrdma_dev *dev = qrdma_dev_find_by_ndev(rx->in);
+	struct qrdma_group *group = dev ? qrdma_group_find(dev, &gid) : NULL;
+	struct qrdma_member *m;
+
+	if (!group) {
+		if (dev)
+			qrdma_count(dev, QRDMA_CNT_RX_NO_QP);
+		return;
+	}
+	if ((pkt->opcode & QRDMA_OPCODE_TRANSPORT) != IB_OPCODE_UD) {
+		qrdma_count(dev, QRDMA_CNT_RX_MALFORMED);
+		return;
+	}
+	if (!packet_ok(dev, pkt, sport))
+		return;
+	list_for_each_entry_rcu(m, &group->members, list) {
+		if (!state_takes(m->qp, pkt))
+			continue;
+		enter(rx, m->qp, SIDE_RQ);
+		qrdma_ud_datagram(m->qp, pkt, &rx->nt);
+	}
+}
+
 void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 		     u8 family, __be16 sport, u32 bth_off, u32 len)
 {
@@ -225,7 +278,11 @@ void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 		return;
 	}
 	qp = find_qp(rx, &pkt);
-	if (!qp) {
+	if (unlikely(!qp)) {
+		if (pkt.qpn == IB_MULTICAST_QPN) {
+			rx_multicast(rx, &pkt, sport);
+			return;
+		}
 		qrdma_rx_drop(rx->net, ip, family, QRDMA_CNT_RX_NO_QP);
 		return;
 	}
@@ -234,16 +291,7 @@ void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 		qrdma_count(qp->dev, QRDMA_CNT_RX_MALFORMED);
 		return;
 	}
-	if (!pkt.pkey_ok) {
-		qrdma_count(qp->dev, QRDMA_CNT_RX_BAD_KEY);
-		return;
-	}
-	if (!icrc_ok(&pkt, sport)) {
-		qrdma_count(qp->dev, QRDMA_CNT_RX_ICRC_ENCAPSULATED);
-		return;
-	}
-	qrdma_count(qp->dev, QRDMA_CNT_RX_PKTS);
-	if (!state_takes(qp, &pkt))
+	if (!packet_ok(qp->dev, &pkt, sport) || !state_takes(qp, &pkt))
 		return;
 
 	if (pkt.op->flags & QRDMA_OP_RESPONSE) {

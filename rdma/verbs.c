@@ -44,6 +44,9 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_mr = QRDMA_MAX_MR;
 	attr->max_pd = QRDMA_MAX_PD;
 	attr->max_ah = QRDMA_MAX_AH;
+	attr->max_mcast_grp = QRDMA_MAX_GROUPS;
+	attr->max_mcast_qp_attach = QRDMA_MAX_GROUP_QP;
+	attr->max_total_mcast_qp_attach = QRDMA_MAX_GROUPS * QRDMA_MAX_GROUP_QP;
 	attr->max_qp_rd_atom = QRDMA_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = QRDMA_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = QRDMA_MAX_QP * QRDMA_MAX_RD_ATOMIC;

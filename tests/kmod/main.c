@@ -36,7 +36,7 @@ static const struct qv_group *const groups[] = {
 	&qv_send, &qv_write, &qv_read, &qv_atomic, &qv_mr, &qv_access,
 	&qv_error, &qv_flush, &qv_state, &qv_notify, &qv_context, &qv_traffic,
 	&qv_endless, &qv_kinds, &qv_cm, &qv_late, &qv_types, &qv_drain, &qv_uc, &qv_lossy,
-	&qv_ud, &qv_srq, &qv_cq,
+	&qv_ud, &qv_srq, &qv_cq, &qv_mcast, &qv_group,
 };
 
 /* One run at a time; protects result. Taken before devices_lock. */
