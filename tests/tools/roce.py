@@ -16,20 +16,24 @@ RC = dict(enumerate(SEND_PARTS + WRITE_PARTS + (
     "READ_RESPONSE_ONLY", "ACKNOWLEDGE", "ATOMIC_ACKNOWLEDGE", "COMPARE_SWAP", "FETCH_ADD")))
 RC[0x16] = "SEND_LAST_INVALIDATE"
 RC[0x17] = "SEND_ONLY_INVALIDATE"
+UC = {0x20 + number: name for number, name in enumerate(SEND_PARTS + WRITE_PARTS)}
+UD = {0x64: "SEND_ONLY", 0x65: "SEND_ONLY_IMM"}
 
 # Bytes of the headers between BTH and payload.
 EXTENSION = {
     0x03: 4, 0x05: 4, 0x06: 16, 0x09: 4, 0x0a: 16, 0x0b: 20, 0x0c: 16, 0x0d: 4, 0x0f: 4,
     0x10: 4, 0x11: 4, 0x12: 12, 0x13: 28, 0x14: 28, 0x16: 4, 0x17: 4, 0x64: 8, 0x65: 12,
 }
+EXTENSION.update({0x20 + number: EXTENSION.get(number, 0) for number in range(12)})
 NO_PAYLOAD = (0x0c, 0x11, 0x12, 0x13, 0x14)
 
 
 def name_of(opcode):
     """As table 38 has it, shortened."""
-    if opcode in RC:
-        return "RC_" + RC[opcode]
-    return {0x64: "UD_SEND_ONLY", 0x65: "UD_SEND_ONLY_IMM", 0x81: "CNP"}.get(opcode, "%#x" % opcode)
+    for prefix, names in (("RC_", RC), ("UC_", UC), ("UD_", UD)):
+        if opcode in names:
+            return prefix + names[opcode]
+    return "CNP" if opcode == 0x81 else "%#x" % opcode
 
 
 def icrc(ip, udp, bth, rest):
