@@ -258,6 +258,7 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 	struct qrdma_rres *res;
 	struct qrdma_mr *mr;
 	u32 len = sizeof(u64);
+	atomic64_t *p;
 
 	if (va & (sizeof(u64) - 1) || !allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
 		return QRDMA_INV_REQ;
@@ -265,6 +266,12 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 			  IB_ACCESS_REMOTE_ATOMIC, va, len);
 	if (!mr)
 		return QRDMA_REM_ACC;
+	p = qrdma_mr_piece(mr, va, &len);
+	/* Addresses that do not start where a page does may be aligned in name. */
+	if (len < sizeof(u64) || !IS_ALIGNED((unsigned long)p, sizeof(u64))) {
+		qrdma_mr_put(mr);
+		return QRDMA_REM_ACC;
+	}
 	res = rres_add(qp);
 	if (res) {
 		res->kind = QRDMA_RRES_ATOMIC;
@@ -272,8 +279,7 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 		res->psn = rq->psn;
 		res->last_psn = rq->psn;
 		res->msn = rq->msn + 1;
-		res->orig = do_atomic(pkt->opcode, qrdma_mr_piece(mr, va, &len),
-				      be64_to_cpu(at->swap_add),
+		res->orig = do_atomic(pkt->opcode, p, be64_to_cpu(at->swap_add),
 				      be64_to_cpu(at->compare));
 		remember_atomic(rq, res);
 		qrdma_count(qp->dev, QRDMA_CNT_RX_ATOMIC_REQUESTS);
