@@ -17,8 +17,21 @@
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
 /* reg_user_mr() takes a DMA handle before its udata. */
 #define QRDMA_REG_USER_MR_DMAH struct ib_dmah *dmah,
+#define QRDMA_HAS_DMAH (!!dmah)
 #else
 #define QRDMA_REG_USER_MR_DMAH
+#define QRDMA_HAS_DMAH false
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+/* Only a process's queue is resized. */
+#define QRDMA_RESIZE_CQ resize_user_cq
+#define QRDMA_RESIZE_CQE unsigned int
+#define compat_umem_get ib_umem_get_va
+#else
+#define QRDMA_RESIZE_CQ resize_cq
+#define QRDMA_RESIZE_CQE int
+#define compat_umem_get ib_umem_get
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)

@@ -50,6 +50,8 @@ void qrdma_sq_complete(struct qrdma_qp *qp, enum ib_wc_status status,
 	}
 	/* The slot is free before its owner can hear of it. */
 	smp_store_release(&sq->tail, sq->tail + 1);
+	if (unlikely(sq->user))
+		qrdma_ring_set_consumer(sq->user, sq->tail);
 	if (tell && !qrdma_cq_post(qp->send_cq, &wc, status != IB_WC_SUCCESS,
 				   nt, true))
 		qrdma_qp_cq_failed(qp);
@@ -71,12 +73,18 @@ void qrdma_sq_reap(struct qrdma_qp *qp, struct qrdma_notify *nt)
 void qrdma_sq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
+	u32 left = sq->mask + 1;
 
 	lockdep_assert_held(&sq->lock);
 	/* pairs with the release in qrdma_post_send() */
 	while (sq->tail != smp_load_acquire(&sq->head)) {
 		struct qrdma_swqe *wqe = qrdma_swqe(sq, sq->tail);
 
+		/* Posted as fast as it is flushed: let others run, too. */
+		if (unlikely(!left--)) {
+			qrdma_qp_queue_work(qp);
+			break;
+		}
 		qrdma_sq_complete(qp, wqe->status ?: IB_WC_WR_FLUSH_ERR, nt);
 	}
 	sq->cur = sq->tail;

@@ -247,6 +247,8 @@ static void set_up(struct qrdma_dev *dev)
 	ibdev->node_guid = make_guid(dev->ndev);
 	strscpy(ibdev->node_desc, "quarry", sizeof(ibdev->node_desc));
 	ib_mark_name_assigned_by_user(ibdev);
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 
 	ib_set_device_ops(ibdev, &qrdma_dev_ops);
 	ib_set_device_ops(ibdev, &qrdma_qp_ops);
@@ -254,6 +256,7 @@ static void set_up(struct qrdma_dev *dev)
 	ib_set_device_ops(ibdev, &qrdma_srq_ops);
 	ib_set_device_ops(ibdev, &qrdma_mr_ops);
 	ib_set_device_ops(ibdev, &qrdma_mcast_ops);
+	ib_set_device_ops(ibdev, &qrdma_ring_ops);
 	ib_set_device_ops(ibdev, &qrdma_stats_ops);
 }
 

@@ -14,7 +14,9 @@ struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp)
 
 	/* pairs with the release in take_recv() */
 	if (ring->tail == smp_load_acquire(&ring->head))
-		return likely(!qp->rq.srq) ? NULL : qrdma_srq_take(&qp->rq);
+		return likely(!ring->user && !qp->rq.srq) ? NULL :
+		       qp->rq.srq ? qrdma_srq_take(&qp->rq) :
+				    qrdma_rring_take(ring);
 	return qrdma_rwqe(ring, ring->tail);
 }
 
@@ -30,6 +32,8 @@ void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 	qp->rq.wqe = NULL;
 	/* The slot is free before its owner can hear of it. */
 	smp_store_release(&ring->tail, ring->tail + 1);
+	if (unlikely(ring->user))
+		qrdma_ring_set_consumer(ring->user, ring->tail);
 	if (!qrdma_cq_post(qp->recv_cq, wc, solicited, nt, false))
 		qrdma_qp_cq_failed(qp);
 }
@@ -73,6 +77,14 @@ void qrdma_rq_receive_failed(struct qrdma_qp *qp, enum ib_wc_status status,
 	qrdma_rq_complete(qp, &wc, true, nt);
 }
 
+/* What a process has posted cannot be received into. */
+static enum qrdma_verdict bad_receive(struct qrdma_qp *qp,
+				      struct qrdma_notify *nt)
+{
+	qrdma_rq_receive_failed(qp, IB_WC_LOC_QP_OP_ERR, qp->dqpn, nt);
+	return QRDMA_RECV_PROT;
+}
+
 static void received(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 		     enum ib_wc_opcode opcode, struct qrdma_notify *nt)
 {
@@ -107,6 +119,8 @@ static enum qrdma_verdict execute_send(struct qrdma_qp *qp,
 		rq->done = 0;
 		if (!rq->wqe)
 			return QRDMA_RNR;
+		if (unlikely(rq->wqe->bad))
+			return bad_receive(qp, nt);
 	}
 	wqe = rq->wqe;
 	if (pkt->payload > wqe->length - rq->done) {
@@ -183,8 +197,14 @@ static enum qrdma_verdict execute_write(struct qrdma_qp *qp,
 	if (pkt->payload > rq->resid ||
 	    ((pkt->op->flags & QRDMA_OP_END) && pkt->payload != rq->resid))
 		return QRDMA_INV_REQ;
-	if ((pkt->op->flags & QRDMA_OP_IMM) && !qrdma_rq_next(qp))
-		return QRDMA_RNR;
+	if (pkt->op->flags & QRDMA_OP_IMM) {
+		const struct qrdma_rwqe *wqe = qrdma_rq_next(qp);
+
+		if (!wqe)
+			return QRDMA_RNR;
+		if (unlikely(wqe->bad))
+			return bad_receive(qp, nt);
+	}
 	if (pkt->payload &&
 	    qrdma_copy_to_mr(qp->ibqp.pd, rq->rkey, rq->va, pkt->skb,
 			     pkt->payload_off, pkt->payload))

@@ -23,6 +23,7 @@ err_exit_net:
 	qrdma_net_exit();
 err_exit_tables:
 	qrdma_mr_table_exit();
+	qrdma_ah_table_exit();
 	qrdma_qp_table_exit();
 	qrdma_icrc_exit();
 	return err;
@@ -33,6 +34,7 @@ void qrdma_exit(void)
 	qrdma_dev_exit();
 	qrdma_net_exit();
 	qrdma_mr_table_exit();
+	qrdma_ah_table_exit();
 	qrdma_qp_table_exit();
 	qrdma_icrc_exit();
 }

@@ -11,6 +11,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include <rdma/ib_umem.h>
 #include "path.h"
 #include "verbs-compat.h"
 
@@ -31,11 +32,10 @@ void qrdma_mr_table_exit(void)
 	xa_destroy(&mrs);
 }
 
-/* Give the region a key and make it visible to look-ups. */
-static int publish(struct qrdma_mr *mr)
+int qrdma_mr_publish(struct qrdma_mr *mr)
 {
+	int err, tries = 1000;
 	u32 key;
-	int err;
 
 	/* Drawn at random: no key tells anything of another. */
 	do {
@@ -46,16 +46,22 @@ static int publish(struct qrdma_mr *mr)
 		mr->ibmr.lkey = key;
 		mr->ibmr.rkey = key;
 		err = xa_insert(&mrs, KEY_INDEX(key), mr, GFP_KERNEL);
-	} while (err == -EBUSY);
-	return err;
+	} while (err == -EBUSY && --tries);
+	return err == -EBUSY ? -ENOMEM : err;
 }
 
-static struct qrdma_mr *new_mr(struct ib_pd *pd, enum qrdma_mr_type type)
+struct qrdma_mr *qrdma_mr_new(struct ib_pd *pd, enum qrdma_mr_type type)
 {
-	struct qrdma_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct qrdma_dev *dev = to_qdev(pd->device);
+	struct qrdma_mr *mr;
 
-	if (!mr)
-		return NULL;
+	if (!qrdma_count_in(&dev->nr_mrs, QRDMA_MAX_MR))
+		return ERR_PTR(-ENOMEM);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr) {
+		atomic_dec(&dev->nr_mrs);
+		return ERR_PTR(-ENOMEM);
+	}
 	spin_lock_init(&mr->lock);
 	mr->ibmr.device = pd->device;
 	mr->ibmr.pd = pd;
@@ -63,32 +69,32 @@ static struct qrdma_mr *new_mr(struct ib_pd *pd, enum qrdma_mr_type type)
 	return mr;
 }
 
+void qrdma_mr_free(struct qrdma_mr *mr)
+{
+	atomic_dec(&to_qdev(mr->ibmr.device)->nr_mrs);
+	kvfree(mr->next_pages);
+	kvfree(mr->pages);
+	ib_umem_release(mr->umem);
+	kfree_rcu(mr, rcu);
+}
+
 static struct ib_mr *get_dma_mr(struct ib_pd *pd, int access)
 {
 	struct qrdma_mr *mr;
 	int err;
 
-	mr = new_mr(pd, QRDMA_MR_DMA);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
+	mr = qrdma_mr_new(pd, QRDMA_MR_DMA);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
 	mr->access = access;
 	mr->length = U64_MAX;
 	mr->state = QRDMA_MR_VALID;
-	err = publish(mr);
+	err = qrdma_mr_publish(mr);
 	if (err) {
-		kfree(mr);
+		qrdma_mr_free(mr);
 		return ERR_PTR(err);
 	}
 	return &mr->ibmr;
-}
-
-/* The core asks for the verb; user contexts do not exist yet. */
-static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-				 u64 virt_addr, int access,
-				 QRDMA_REG_USER_MR_DMAH
-				 struct ib_udata *udata)
-{
-	return ERR_PTR(-EOPNOTSUPP);
 }
 
 static struct ib_mr *alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
@@ -102,9 +108,9 @@ static struct ib_mr *alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	if (!max_num_sg || max_num_sg > QRDMA_MAX_FR_PAGES)
 		return ERR_PTR(-EINVAL);
 
-	mr = new_mr(pd, QRDMA_MR_FAST_REG);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
+	mr = qrdma_mr_new(pd, QRDMA_MR_FAST_REG);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
 	mr->pages = kvcalloc(max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
 	mr->next_pages = kvcalloc(max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
 	if (!mr->pages || !mr->next_pages) {
@@ -113,15 +119,13 @@ static struct ib_mr *alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	}
 	mr->max_pages = max_num_sg;
 	mr->state = QRDMA_MR_FREE;
-	err = publish(mr);
+	err = qrdma_mr_publish(mr);
 	if (err)
 		goto err_free;
 	return &mr->ibmr;
 
 err_free:
-	kvfree(mr->next_pages);
-	kvfree(mr->pages);
-	kfree(mr);
+	qrdma_mr_free(mr);
 	return ERR_PTR(err);
 }
 
@@ -134,18 +138,29 @@ static void wait_for_users(struct qrdma_mr *mr)
 	smp_acquire__after_ctrl_dep();
 }
 
+void qrdma_mr_suspend(struct qrdma_mr *mr)
+{
+	spin_lock_bh(&mr->lock);
+	WRITE_ONCE(mr->state, QRDMA_MR_FREE);
+	spin_unlock_bh(&mr->lock);
+	wait_for_users(mr);
+}
+
+void qrdma_mr_resume(struct qrdma_mr *mr)
+{
+	spin_lock_bh(&mr->lock);
+	/* pairs with the acquire in qrdma_mr_get() */
+	smp_store_release(&mr->state, QRDMA_MR_VALID);
+	spin_unlock_bh(&mr->lock);
+}
+
 static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct qrdma_mr *mr = to_qmr(ibmr);
 
 	xa_erase(&mrs, KEY_INDEX(mr->key));
-	spin_lock_bh(&mr->lock);
-	WRITE_ONCE(mr->state, QRDMA_MR_FREE);
-	spin_unlock_bh(&mr->lock);
-	wait_for_users(mr);
-	kvfree(mr->next_pages);
-	kvfree(mr->pages);
-	kfree_rcu(mr, rcu);
+	qrdma_mr_suspend(mr);
+	qrdma_mr_free(mr);
 	return 0;
 }
 
@@ -266,13 +281,14 @@ struct qrdma_mr *qrdma_mr_get(struct ib_pd *pd, u32 key, int access, u64 iova,
 
 	rcu_read_lock();
 	mr = xa_load(&mrs, KEY_INDEX(key));
-	if (!mr || mr->ibmr.pd != pd)
+	if (!mr)
 		goto none;
 	atomic_inc(&mr->users);
 	smp_mb__after_atomic(); /* pairs with wait_for_users() */
 	/* pairs with the release in qrdma_mr_register() */
 	if (smp_load_acquire(&mr->state) != QRDMA_MR_VALID ||
-	    mr->key != key || !allows(mr, access, iova, len)) {
+	    mr->ibmr.pd != pd || mr->key != key ||
+	    !allows(mr, access, iova, len)) {
 		atomic_dec(&mr->users);
 		goto none;
 	}
@@ -305,7 +321,8 @@ void *qrdma_mr_piece(const struct qrdma_mr *mr, u64 iova, u32 *len)
 
 const struct ib_device_ops qrdma_mr_ops = {
 	.get_dma_mr = get_dma_mr,
-	.reg_user_mr = reg_user_mr,
+	.reg_user_mr = qrdma_reg_user_mr,
+	.rereg_user_mr = qrdma_rereg_user_mr,
 	.alloc_mr = alloc_mr,
 	.dereg_mr = dereg_mr,
 	.map_mr_sg = map_mr_sg,

@@ -7,6 +7,7 @@
 #define QRDMA_PATH_H
 
 #include "qrdma.h"
+#include "verbs-compat.h"
 
 /* Packets on the wire, not acknowledged, that a requester may have. */
 #define QRDMA_WINDOW		256
@@ -52,6 +53,26 @@ static inline bool qrdma_is_local(u8 opcode)
 {
 	return opcode == IB_WR_REG_MR || opcode == IB_WR_LOCAL_INV;
 }
+
+/* ring.c: processes and what they map */
+extern const struct ib_device_ops qrdma_ring_ops;
+
+/* take.c: what processes post */
+/**
+ * qrdma_sq_doorbell() - take in and send what a process has posted
+ * @qp: the QP, of a process
+ *
+ * Context: process. Any number of threads at a time.
+ * Return: 0, or -EINVAL where the state allows no posting: what was posted is
+ * dropped then.
+ */
+int qrdma_sq_doorbell(struct qrdma_qp *qp);
+/* Drop what is posted and not sent; nothing is under way. Under sq.lock. */
+void qrdma_sq_skip(struct qrdma_qp *qp);
+/* The next receive of a process's queue, or NULL. Under its owner's lock. */
+struct qrdma_rwqe *qrdma_rring_take(struct qrdma_rring *ring);
+/* Drop all that is posted, likewise. */
+void qrdma_rring_skip(struct qrdma_rring *ring);
 
 /* cq.c */
 extern const struct ib_device_ops qrdma_cq_ops;
@@ -128,6 +149,23 @@ void *qrdma_mr_piece(const struct qrdma_mr *mr, u64 iova, u32 *len);
 int qrdma_mr_register(struct qrdma_mr *mr, struct ib_pd *pd, u32 key,
 		      int access);
 int qrdma_mr_invalidate(struct ib_pd *pd, u32 key, bool remote);
+
+/* For the verbs of mr.c and umem.c, in process context. */
+struct qrdma_mr *qrdma_mr_new(struct ib_pd *pd, enum qrdma_mr_type type);
+void qrdma_mr_free(struct qrdma_mr *mr);
+/* Give a region its key and make it visible to look-ups. */
+int qrdma_mr_publish(struct qrdma_mr *mr);
+/* Make a region unusable, wait for those who use it; and the mirror of it. */
+void qrdma_mr_suspend(struct qrdma_mr *mr);
+void qrdma_mr_resume(struct qrdma_mr *mr);
+
+/* umem.c */
+struct ib_mr *qrdma_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+				u64 iova, int access,
+				QRDMA_REG_USER_MR_DMAH struct ib_udata *udata);
+struct ib_mr *qrdma_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *pd, struct ib_udata *udata);
 
 /* copy.c; all with bottom halves off */
 /* Packet to memory: 0, or -EFAULT where a key does not allow it. */
@@ -266,8 +304,18 @@ void qrdma_timer_arm(struct qrdma_qp *qp);
 void qrdma_timer_rnr(struct qrdma_qp *qp, u8 code);
 /* See to it that an acknowledge does not wait for ever; under rq.lock. */
 void qrdma_timer_ack(struct qrdma_qp *qp, u64 word);
+/*
+ * A process posts receives without a call, to a QP in error as well: look for
+ * them and flush them a little later, soon where some were @found just now.
+ * Under rq.lock.
+ */
+void qrdma_timer_flush(struct qrdma_qp *qp, bool found);
 
 /* post.c */
+/* Is it an operation that the QP knows? */
+bool qrdma_opcode_known(const struct qrdma_qp *qp, u32 opcode);
+/* Send what was posted, in the caller's context where that may be. */
+void qrdma_sq_kick(struct qrdma_qp *qp);
 int qrdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr);
 int qrdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,

@@ -2,7 +2,8 @@
 /*
  * Posting of work requests by kernel users. Any context: each request is
  * checked and copied under the short post_lock; then the caller sends it
- * himself, or, in hard interrupt, leaves that to the QP's work.
+ * himself, or, in hard interrupt, leaves that to the QP's work. A process
+ * posts to the queues that it maps, and comes here with no request at all.
  */
 #include "path.h"
 
@@ -23,7 +24,7 @@ static const u64 opcodes[] = {
 	[IB_QPT_UD] = SENDS,
 };
 
-static bool opcode_known(const struct qrdma_qp *qp, u32 opcode)
+bool qrdma_opcode_known(const struct qrdma_qp *qp, u32 opcode)
 {
 	return opcode < 64 && opcodes[qp->type] & BIT_ULL(opcode);
 }
@@ -103,7 +104,7 @@ static int take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 {
 	int err;
 
-	if (!opcode_known(qp, wr->opcode))
+	if (!qrdma_opcode_known(qp, wr->opcode))
 		return -EINVAL;
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;
@@ -143,7 +144,7 @@ static int take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	}
 }
 
-static void kick(struct qrdma_qp *qp)
+void qrdma_sq_kick(struct qrdma_qp *qp)
 {
 	struct qrdma_notify nt = {};
 
@@ -172,6 +173,10 @@ int qrdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int err = 0;
 
+	if (unlikely(sq->user)) {
+		*bad_wr = wr;
+		return wr ? -EINVAL : qrdma_sq_doorbell(qp);
+	}
 	if (state < IB_QPS_RTS) {
 		*bad_wr = wr;
 		return -EINVAL;
@@ -192,7 +197,7 @@ int qrdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	spin_unlock_irqrestore(&sq->post_lock, flags);
 	if (err)
 		*bad_wr = wr;
-	kick(qp);
+	qrdma_sq_kick(qp);
 	return err;
 }
 
@@ -216,6 +221,7 @@ static int take_recv(struct qrdma_rring *ring, const struct ib_recv_wr *wr)
 		return -EINVAL;
 	wqe->wr_id = wr->wr_id;
 	wqe->num_sge = wr->num_sge;
+	wqe->bad = false;
 	wqe->length = length;
 	/* The slot is filled before the responder can see it. */
 	smp_store_release(&ring->head, ring->head + 1);
@@ -243,7 +249,8 @@ int qrdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	struct qrdma_qp *qp = to_qqp(ibqp);
 	int err = -EINVAL;
 
-	if (READ_ONCE(qp->state) != IB_QPS_RESET && !qp->rq.srq)
+	if (READ_ONCE(qp->state) != IB_QPS_RESET && !qp->rq.srq &&
+	    !qp->rq.ring.user)
 		err = qrdma_rring_post(&qp->rq.ring, &wr);
 	if (err)
 		*bad_wr = wr;

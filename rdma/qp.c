@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include <kunit-hooks.h>
+#include <rdma/uverbs_ioctl.h>
 #include "path.h"
 #include "verbs-compat.h"
 
@@ -93,7 +94,7 @@ static int check_init(const struct ib_device *ibdev,
 	const struct ib_qp_cap *cap = &init->cap;
 
 	if (init->qp_type > IB_QPT_UD || !kinds[init->qp_type].known ||
-	    init->create_flags)
+	    init->create_flags || init->rwq_ind_tbl)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq ||
 	    init->send_cq->device != ibdev || init->recv_cq->device != ibdev ||
@@ -108,10 +109,12 @@ static int check_init(const struct ib_device *ibdev,
 	return 0;
 }
 
-static int init_sq(struct qrdma_sq *sq, const struct ib_qp_init_attr *init)
+static int init_sq(struct qrdma_sq *sq, const struct ib_qp_init_attr *init,
+		   bool user)
 {
 	const struct ib_qp_cap *cap = &init->cap;
-	u32 size = roundup_pow_of_two(max(cap->max_send_wr, 1U));
+	u32 size = user ? qrdma_ring_slots(cap->max_send_wr) :
+			  roundup_pow_of_two(max(cap->max_send_wr, 1U));
 
 	spin_lock_init(&sq->post_lock);
 	spin_lock_init(&sq->lock);
@@ -124,12 +127,15 @@ static int init_sq(struct qrdma_sq *sq, const struct ib_qp_init_attr *init)
 			   max_t(u32, sq->max_sge * sizeof(struct ib_sge),
 				 sq->max_inline), sizeof(u64));
 	sq->ip_id = get_random_u16();
-	sq->buf = kvcalloc(size, sq->stride, GFP_KERNEL);
+	sq->buf = kvcalloc(size, sq->stride, GFP_KERNEL_ACCOUNT);
 	return sq->buf ? 0 : -ENOMEM;
 }
 
-/* With a shared queue, the own one has room for the entry that is in use. */
-static int init_rq(struct qrdma_qp *qp, struct ib_qp_init_attr *init)
+/*
+ * With a shared queue or a process's, the own one has room for the entry that
+ * is in use.
+ */
+static int init_rq(struct qrdma_qp *qp, struct ib_qp_init_attr *init, bool user)
 {
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rring *ring = &rq->ring;
@@ -144,19 +150,68 @@ static int init_rq(struct qrdma_qp *qp, struct ib_qp_init_attr *init)
 		init->cap.max_recv_wr = 0;
 		init->cap.max_recv_sge = 0;
 	}
-	size = roundup_pow_of_two(max(init->cap.max_recv_wr, 1U));
+	size = user ? 1 : roundup_pow_of_two(max(init->cap.max_recv_wr, 1U));
 	ring->max_wr = init->cap.max_recv_wr;
 	ring->max_sge = init->srq ? rq->srq->ring.max_sge :
 				    init->cap.max_recv_sge;
 	ring->mask = size - 1;
 	ring->stride = struct_size_t(struct qrdma_rwqe, sge, ring->max_sge);
 	rq->ip_id = get_random_u16();
-	ring->buf = kvcalloc(size, ring->stride, GFP_KERNEL);
+	ring->buf = kvcalloc(size, ring->stride, GFP_KERNEL_ACCOUNT);
 	return ring->buf ? 0 : -ENOMEM;
+}
+
+/* The queues that a process posts to; it may post as many as they have room. */
+static int init_user(struct qrdma_qp *qp, struct ib_qp_cap *cap,
+		     struct ib_udata *udata)
+{
+	struct qrdma_rring *rring = &qp->rq.ring;
+	struct rxe_create_qp_resp resp = {};
+	struct qrdma_sq *sq = &qp->sq;
+	struct qrdma_ring *ring;
+	size_t sges;
+
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+	sges = sq->max_sge * sizeof(struct rxe_sge);
+	ring = qrdma_ring_create(udata, sq->mask + 1,
+				 sizeof(struct rxe_send_wqe) +
+				 max_t(size_t, sges, sq->max_inline),
+				 &resp.sq_mi);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	sq->user = ring;
+	cap->max_send_wr = ring->mask;
+	if (qp->rq.srq)
+		return ib_copy_to_udata(udata, &resp, sizeof(resp));
+	sges = rring->max_sge * sizeof(struct rxe_sge);
+	ring = qrdma_ring_create(udata, qrdma_ring_slots(cap->max_recv_wr),
+				 sizeof(struct rxe_recv_wqe) + sges,
+				 &resp.rq_mi);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	rring->user = ring;
+	cap->max_recv_wr = ring->mask;
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
+static int init_queues(struct qrdma_qp *qp, struct ib_qp_init_attr *init,
+		       struct ib_udata *udata)
+{
+	int err;
+
+	err = init_sq(&qp->sq, init, udata);
+	if (!err)
+		err = init_rq(qp, init, udata);
+	if (!err && udata)
+		err = init_user(qp, &init->cap, udata);
+	return err;
 }
 
 static void free_queues(struct qrdma_qp *qp)
 {
+	qrdma_ring_destroy(qp->rq.ring.user);
+	qrdma_ring_destroy(qp->sq.user);
 	kfree(qp->rq.atomics);
 	kfree(qp->rq.res);
 	kvfree(qp->rq.ring.buf);
@@ -194,6 +249,26 @@ static void unpublish(struct qrdma_qp *qp)
 		xa_erase(&qps, qp->ibqp.qp_num);
 }
 
+/*
+ * A kernel user of the device keeps its code. The core's own QP1 does not,
+ * nor does a process: its objects go with the device.
+ */
+static bool holds_module(const struct qrdma_qp *qp)
+{
+	return qp->type != IB_QPT_GSI && !qp->ibqp.uobject;
+}
+
+static bool hold_module(const struct qrdma_qp *qp)
+{
+	return !holds_module(qp) || try_module_get(THIS_MODULE);
+}
+
+static void release_module(const struct qrdma_qp *qp)
+{
+	if (holds_module(qp))
+		module_put(THIS_MODULE);
+}
+
 static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		     struct ib_udata *udata)
 {
@@ -211,8 +286,7 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		err = -ENOMEM;
 		goto err_uncount;
 	}
-	/* Who uses the device keeps its code. */
-	if (qp->type != IB_QPT_GSI && !try_module_get(THIS_MODULE)) {
+	if (!hold_module(qp)) {
 		err = -ENODEV;
 		goto err_uncount;
 	}
@@ -225,17 +299,15 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	INIT_WORK(&qp->work, work);
 	qrdma_timer_init(qp);
 
-	err = init_sq(&qp->sq, init);
-	if (!err)
-		err = init_rq(qp, init);
+	err = init_queues(qp, init, udata);
 	if (!err)
 		err = dst_cache_init(&qp->dst, GFP_KERNEL);
 	if (err)
 		goto err_free_queues;
+	qp->init = *init;
 	err = publish(qp);
 	if (err)
 		goto err_free_dst;
-	qp->init = *init;
 	qrdma_cq_attach(qp);
 	return 0;
 
@@ -243,8 +315,7 @@ err_free_dst:
 	dst_cache_destroy(&qp->dst);
 err_free_queues:
 	free_queues(qp);
-	if (qp->type != IB_QPT_GSI)
-		module_put(THIS_MODULE);
+	release_module(qp);
 err_uncount:
 	atomic_dec(&qp->dev->nr_qps);
 	return err;
@@ -278,8 +349,7 @@ static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	dst_cache_destroy(&qp->dst);
 	free_queues(qp);
 	atomic_dec(&qp->dev->nr_qps);
-	if (qp->type != IB_QPT_GSI)
-		module_put(THIS_MODULE);
+	release_module(qp);
 	return 0;
 }
 
@@ -290,6 +360,8 @@ void qrdma_qp_reset(struct qrdma_qp *qp)
 
 	quiesce(qp);
 	spin_lock_bh(&sq->lock);
+	if (sq->user)
+		qrdma_sq_skip(qp);
 	sq->tail = sq->head;
 	sq->cur = sq->head;
 	sq->fresh = sq->head;
@@ -307,6 +379,8 @@ void qrdma_qp_reset(struct qrdma_qp *qp)
 	spin_unlock_bh(&sq->lock);
 
 	spin_lock_bh(&rq->lock);
+	if (rq->ring.user)
+		qrdma_rring_skip(&rq->ring);
 	rq->ring.tail = rq->ring.head;
 	rq->flags = 0;
 	rq->wqe = NULL;
@@ -318,6 +392,7 @@ void qrdma_qp_reset(struct qrdma_qp *qp)
 	rq->ack_timer_on = false;
 	rq->ack_armed = 0;
 	rq->ack_skip = 0;
+	rq->flush_wait = 0;
 	rq->out_tail = rq->res_head;
 	rq->dups = 0;
 	rq->atomics_head = 0;

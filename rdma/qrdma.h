@@ -20,6 +20,7 @@
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
 #include <rdma/ib_verbs.h>
+#include "ring.h"
 #include "wire.h"
 
 struct qrdma_qp;
@@ -30,12 +31,13 @@ struct qrdma_qp;
 #define QRDMA_MAX_MR		BIT(20)
 #define QRDMA_MAX_PD		65536
 #define QRDMA_MAX_AH		65536
-#define QRDMA_MAX_QP_WR		16384
+/* Less one, as a process's ring has one slot that is never filled. */
+#define QRDMA_MAX_QP_WR		(16384 - 1)
+#define QRDMA_MAX_CQE		(BIT(20) - 1)
+#define QRDMA_MAX_SRQ_WR	(16384 - 1)
+#define QRDMA_MAX_SRQ		65536
 #define QRDMA_MAX_GROUPS	1024
 #define QRDMA_MAX_GROUP_QP	1024
-#define QRDMA_MAX_SRQ		65536
-#define QRDMA_MAX_SRQ_WR	16384
-#define QRDMA_MAX_CQE		BIT(20)
 #define QRDMA_MAX_SGE		32
 #define QRDMA_MAX_INLINE	512
 #define QRDMA_MAX_RD_ATOMIC	128
@@ -102,8 +104,12 @@ struct qrdma_dev {
 	struct list_head	list;	/* all devices, see device.c */
 	struct qrdma_stats __percpu *stats;
 	struct qrdma_qp __rcu	*gsi;	/* QP1 */
-	atomic_t		nr_qps;
+	atomic_t		nr_qps;	/* objects, for the limits above */
+	atomic_t		nr_cqs;
 	atomic_t		nr_srqs;
+	atomic_t		nr_mrs;
+	atomic_t		nr_pds;
+	atomic_t		nr_ahs;
 	struct net		*net;	/* of @ndev; see net_exit() in net.c */
 	struct work_struct	gone;	/* @ndev leaves: unregister */
 	bool			going;	/* under the device list's mutex */
@@ -129,6 +135,10 @@ struct qrdma_group {
 	struct rcu_head		rcu;
 };
 
+struct qrdma_uctx {
+	struct ib_ucontext ibuc;
+};
+
 struct qrdma_pd {
 	struct ib_pd ibpd;
 };
@@ -136,16 +146,20 @@ struct qrdma_pd {
 struct qrdma_ah {
 	struct ib_ah	ibah;
 	struct qrdma_av	av;
+	u32		num;	/* by which a process names it; 0: the kernel's */
 };
 
 /**
  * struct qrdma_cq - a completion queue
  * @ibcq: the core's part
  * @lock: protects all that follows; any context
- * @ring: completions
- * @size: entries of @ring, a power of two
+ * @resizing: held while a process's ring is replaced; outside @lock
+ * @ring: completions of a kernel user, a power of two of them
+ * @user: those of a process
+ * @mask: slots of the ring less one
+ * @size: entries that it holds
  * @head: entries produced; free running
- * @tail: entries consumed; free running
+ * @tail: entries consumed; free running, of a kernel user
  * @notify: armed by req_notify_cq; 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @overflowed: a completion found no room; the queue is in error for good
  * @notifying: somebody is calling the handler
@@ -159,8 +173,11 @@ struct qrdma_ah {
  */
 struct qrdma_cq {
 	struct ib_cq	ibcq;
+	struct mutex	resizing;	/* see above */
 	spinlock_t	lock;		/* protects all below */
 	struct ib_wc	*ring;
+	struct qrdma_ring *user;
+	u32		mask;
 	u32		size;
 	u32		head;
 	u32		tail;
@@ -179,6 +196,7 @@ struct qrdma_cq {
 enum qrdma_mr_type {
 	QRDMA_MR_DMA,		/* all of kernel memory */
 	QRDMA_MR_FAST_REG,
+	QRDMA_MR_USER,		/* a process's pinned pages */
 };
 
 enum qrdma_mr_state {
@@ -188,7 +206,8 @@ enum qrdma_mr_state {
 
 /**
  * struct qrdma_mr - a memory region
- * @ibmr: the core's part
+ * @ibmr: the core's part; its PD is under @lock, too
+ * @umem: the pinned pages behind it, of a process's
  * @rcu: frees it after the last look-up
  * @users: data copies under way; see qrdma_mr_get()
  * @lock: serialises changes of @state and all below; readers hold @users
@@ -209,6 +228,7 @@ enum qrdma_mr_state {
  */
 struct qrdma_mr {
 	struct ib_mr		ibmr;
+	struct ib_umem		*umem;
 	struct rcu_head		rcu;
 	atomic_t		users;
 	spinlock_t		lock;	/* see above */
@@ -271,12 +291,15 @@ struct qrdma_rwqe {
 		struct ib_cqe	*wr_cqe;
 	};
 	u8		num_sge;
+	bool		bad;	/* a process's, and makes no sense */
 	u32		length;
 	struct ib_sge	sge[];
 };
 
 /**
  * struct qrdma_rring - a queue of receive work requests
+ * @user: the queue proper where a process posts: an entry is taken out of it
+ *        into @buf, which has room for one, when a message needs it
  * @lock: protects @head and the entries from @tail to it; any context
  * @head: posted; free running, written under @lock, read with acquire
  * @tail: consumed; owned by the responder
@@ -287,6 +310,7 @@ struct qrdma_rwqe {
  * @max_sge: scatter entries of each
  */
 struct qrdma_rring {
+	struct qrdma_ring *user;
 	spinlock_t	lock;		/* protects posting */
 	void		*buf;
 	u32		stride;
@@ -313,6 +337,7 @@ struct qrdma_srq {
 
 /**
  * struct qrdma_sq - the requester: send queue, sending, completing
+ * @user: where a process posts, of as many slots as @buf
  * @post_lock: protects @head and the entries behind it; any context
  * @buf: entries, struct qrdma_swqe
  * @stride: bytes from one to the next
@@ -355,6 +380,7 @@ struct qrdma_srq {
  * @stall_start: ns; the peer's silence counts from here
  */
 struct qrdma_sq {
+	struct qrdma_ring	*user;
 	spinlock_t		post_lock;	/* protects posting */
 	void			*buf;
 	u32			stride;
@@ -449,6 +475,7 @@ struct qrdma_atomic {
  * @ack_skip: so many are to be sent without waiting
  * @ack_penalty: what @ack_skip becomes when one has waited in vain
  * @min_rnr_timer: QP attribute, for RNR NAKs
+ * @flush_wait: ns until a process's queue is looked at again, in error
  * @access: QP attribute qp_access_flags
  * @ip_id: IPv4 identification of the next packet
  * @wqe: receive that the open SEND fills
@@ -490,6 +517,7 @@ struct qrdma_rq {
 	u32			ack_skip;
 	u32			ack_penalty;
 	u64			ack_armed;
+	u64			flush_wait;
 	atomic64_t		ack_later;
 	u32			access;
 
@@ -616,6 +644,15 @@ static inline struct qrdma_srq *to_qsrq(struct ib_srq *ibsrq)
 	return container_of(ibsrq, struct qrdma_srq, ibsrq);
 }
 
+/* Count an object of a device, up to a limit. */
+static inline bool qrdma_count_in(atomic_t *count, int max)
+{
+	if (likely(atomic_inc_return(count) <= max))
+		return true;
+	atomic_dec(count);
+	return false;
+}
+
 static inline struct qrdma_mr *to_qmr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct qrdma_mr, ibmr);
@@ -664,6 +701,17 @@ struct qrdma_dev *qrdma_dev_find_by_ndev(const struct net_device *ndev);
 /* verbs.c: everything that is not QP, CQ or MR */
 extern const struct ib_device_ops qrdma_dev_ops;
 int qrdma_av_from_attr(const struct rdma_ah_attr *attr, struct qrdma_av *av);
+void qrdma_ah_table_exit(void);
+/**
+ * qrdma_av_of_ah() - the address vector of an address handle of a process
+ * @pd: of the QP that uses it
+ * @num: the handle's number
+ * @av: filled in
+ *
+ * Context: process.
+ * Return: whether there is such a handle in @pd.
+ */
+bool qrdma_av_of_ah(struct ib_pd *pd, u32 num, struct qrdma_av *av);
 /* The UDP source port of a connection: from its flow label, or hashed. */
 static inline __be16 qrdma_sport(const struct rdma_ah_attr *attr, u32 lqpn,
 				 u32 rqpn)

@@ -230,7 +230,9 @@ void qrdma_sq_run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	struct ib_pd *pd = qp->ibqp.pd;
 	int err;
 
-	if (wqe->opcode == IB_WR_REG_MR)
+	if (unlikely(wqe->status)) /* known to be wrong when it was taken */
+		err = -EINVAL;
+	else if (wqe->opcode == IB_WR_REG_MR)
 		err = qrdma_mr_register(wqe->reg.mr, pd, wqe->reg.key,
 					wqe->reg.access);
 	else
@@ -238,7 +240,7 @@ void qrdma_sq_run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	qp->sq.cur++;
 	qp->sq.fresh++;
 	if (err) {
-		wqe->status = IB_WC_MW_BIND_ERR;
+		wqe->status = wqe->status ?: IB_WC_MW_BIND_ERR;
 		qrdma_sq_fail(qp);
 		return;
 	}

@@ -257,11 +257,14 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 {
 	struct qrdma_rq *rq = &qp->rq;
+	/* Not for ever where a process posts as fast as it is flushed. */
+	u32 left = QRDMA_MAX_QP_WR, tail = rq->ring.tail;
 
 	lockdep_assert_held(&rq->lock);
 	rq->flags = 0;
 	/* What a shared queue has is the others'. */
-	while (rq->ring.tail != READ_ONCE(rq->ring.head) && qrdma_rq_next(qp)) {
+	while (left-- && (!rq->srq || rq->ring.tail != rq->ring.head) &&
+	       qrdma_rq_next(qp)) {
 		struct ib_wc wc = {
 			.status = IB_WC_WR_FLUSH_ERR,
 			.opcode = IB_WC_RECV,
@@ -274,6 +277,8 @@ void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 		rq->last_told = true;
 		nt->flags |= QRDMA_NT_LAST_WQE;
 	}
+	if (unlikely(rq->ring.user))
+		qrdma_timer_flush(qp, rq->ring.tail != tail);
 }
 
 static void fill_aeth(void *p, u8 syndrome, u32 msn)
@@ -497,7 +502,9 @@ enum hrtimer_restart qrdma_rq_ack_timer(struct hrtimer *timer)
 	spin_lock(&rq->lock);
 	rq->ack_timer_on = false;
 	word = atomic64_read(&rq->ack_later);
-	if (word && word != rq->ack_armed) {
+	if (unlikely(qp->state == IB_QPS_ERR && rq->ring.user)) {
+		qrdma_rq_flush(qp, &nt);
+	} else if (word && word != rq->ack_armed) {
 		qrdma_timer_ack(qp, word);
 	} else if (word) {
 		rq->ack_skip = rq->ack_penalty;

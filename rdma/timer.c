@@ -12,6 +12,10 @@
 #include "path.h"
 #include "verbs-compat.h"
 
+/* See qrdma_timer_flush(). */
+#define FLUSH_MIN	(10 * NSEC_PER_MSEC)
+#define FLUSH_MAX	(128 * FLUSH_MIN)
+
 #define RTO_UNKNOWN	(20 * NSEC_PER_MSEC)
 #define RTO_MIN		(4 * NSEC_PER_MSEC)
 #define RTO_MAX		(4ULL * NSEC_PER_SEC)
@@ -129,6 +133,17 @@ void qrdma_timer_ack(struct qrdma_qp *qp, u64 word)
 	rq->ack_timer_on = true;
 	rq->ack_armed = word;
 	qrdma_timer_start(&qp->ack_timer, QRDMA_ACK_DELAY);
+}
+
+void qrdma_timer_flush(struct qrdma_qp *qp, bool found)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&rq->lock);
+	rq->flush_wait = found ? FLUSH_MIN :
+				 clamp_t(u64, 2 * rq->flush_wait, FLUSH_MIN,
+					 FLUSH_MAX);
+	qrdma_timer_start(&qp->ack_timer, rq->flush_wait);
 }
 
 VISIBLE_IF_KUNIT enum hrtimer_restart qrdma_timer_fire(struct hrtimer *timer)

@@ -10,9 +10,18 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
+#include <rdma/uverbs_ioctl.h>
 #include "qrdma.h"
 
 #define DEF_HOP_LIMIT	64
+/* An OUI that nobody has. */
+#define NO_VENDOR	0xffffff
+
+/*
+ * Address handles of processes by number; the PD tells whose. Changed and
+ * read under its own lock: a handle that is found is copied there.
+ */
+static DEFINE_XARRAY_FLAGS(ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)
@@ -21,6 +30,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		return -EINVAL;
 
 	attr->sys_image_guid = ibdev->node_guid;
+	attr->vendor_id = NO_VENDOR;
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = PAGE_MASK;
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
@@ -128,11 +138,14 @@ static struct net_device *get_netdev(struct ib_device *ibdev, u32 port)
 
 static int alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	return 0;
+	struct qrdma_dev *dev = to_qdev(ibpd->device);
+
+	return qrdma_count_in(&dev->nr_pds, QRDMA_MAX_PD) ? 0 : -ENOMEM;
 }
 
 static int dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
+	atomic_dec(&to_qdev(ibpd->device)->nr_pds);
 	return 0;
 }
 
@@ -203,14 +216,73 @@ static void av_to_attr(const struct qrdma_av *av, struct rdma_ah_attr *attr)
 			av->sgid_index, av->hop_limit, av->tclass);
 }
 
+void qrdma_ah_table_exit(void)
+{
+	unsigned long i = 0;
+
+	WARN_ON(xa_find(&ahs, &i, ULONG_MAX, XA_PRESENT));
+	/* Where memory ran out, nodes without an entry are left. */
+	xa_destroy(&ahs);
+}
+
+/* A process names an address handle by number, in its work requests. */
+static int number_ah(struct qrdma_ah *ah, struct ib_udata *udata)
+{
+	struct rxe_create_ah_resp resp = {};
+	int err;
+
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+	err = xa_alloc_irq(&ahs, &ah->num, ah, xa_limit_31b,
+			   GFP_KERNEL_ACCOUNT);
+	if (err)
+		return err;
+	resp.ah_num = ah->num;
+	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (err)
+		xa_erase_irq(&ahs, ah->num);
+	return err;
+}
+
+bool qrdma_av_of_ah(struct ib_pd *pd, u32 num, struct qrdma_av *av)
+{
+	unsigned long flags;
+	struct qrdma_ah *ah;
+	bool found;
+
+	xa_lock_irqsave(&ahs, flags);
+	ah = xa_load(&ahs, num);
+	found = ah && ah->ibah.pd == pd;
+	if (found)
+		*av = ah->av;
+	xa_unlock_irqrestore(&ahs, flags);
+	return found;
+}
+
 static int create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		     struct ib_udata *udata)
 {
-	return qrdma_av_from_attr(init->ah_attr, &to_qah(ibah)->av);
+	struct qrdma_dev *dev = to_qdev(ibah->device);
+	struct qrdma_ah *ah = to_qah(ibah);
+	int err;
+
+	if (!qrdma_count_in(&dev->nr_ahs, QRDMA_MAX_AH))
+		return -ENOMEM;
+	err = qrdma_av_from_attr(init->ah_attr, &ah->av);
+	if (!err && udata)
+		err = number_ah(ah, udata);
+	if (err)
+		atomic_dec(&dev->nr_ahs);
+	return err;
 }
 
 static int destroy_ah(struct ib_ah *ibah, u32 flags)
 {
+	struct qrdma_ah *ah = to_qah(ibah);
+
+	if (ah->num)
+		xa_erase_irq(&ahs, ah->num);
+	atomic_dec(&to_qdev(ibah->device)->nr_ahs);
 	return 0;
 }
 
@@ -228,6 +300,7 @@ const struct ib_device_ops qrdma_dev_ops = {
 
 	.alloc_pd = alloc_pd,
 	.create_ah = create_ah,
+	.create_user_ah = create_ah,
 	.dealloc_pd = dealloc_pd,
 	.destroy_ah = destroy_ah,
 	.get_link_layer = get_link_layer,
