@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# User-space verbs: rdma-core's tools and its test suite, and our own programs.
+
+# user_pair TYPE: devices q0 and q1 on the two ends of a wire, see ns_pair.
+user_pair() {
+	modprobe -a ib_uverbs rdma_ucm
+	verbs_pair "$1"
+	server_gid=$(gid_of q0 0a01:0001)
+	client_gid=$(gid_of q1 0a01:0002)
+}
+
+# gid_of DEVICE ADDRESS: the index of an address, as it stands in the table.
+gid_of() {
+	local i
+	for i in {0..15}; do
+		[[ $(cat "/sys/class/infiniband/$1/ports/1/gids/$i") != *"$2" ]] ||
+			{ echo "$i"; return; }
+	done
+	return 1
+}
+
+# The suite of rdma-core: user_suite DEVICE ADDRESS MODULE...; a summary for
+# each module, and each test that did not pass, to stdout; all to the full log.
+user_suite() {
+	local device=$1 gid log=${FULL:-/dev/null} out=/tmp/suite-out
+	gid=$(gid_of "$1" "$2")
+	shift 2
+	timeout 1000 python3 tests/common/suite.py "$device" "$gid" "$@" >$out 2>>"$log"
+	cat $out >>"$log"
+	grep -v ': passed$' $out || :
+	for m in "$@"; do
+		echo "$m: $(grep -c "^$m .*: passed\$" $out || :) passed"
+	done
+}
+
+# user_program NAME: compiled from tests/rdma/user, its path in $program.
+user_program() {
+	program=/tmp/$1
+	gcc -O1 -g -Wall -pthread -o "$program" "tests/rdma/user/$1.c" tests/rdma/user/lib.c -libverbs
+}
+
+# user_device NAME: a device on an interface of its own, d0, 10.3.0.1.
+user_device() {
+	modprobe -a ib_uverbs rdma_ucm dummy
+	load_quarry
+	ip link add d0 type dummy
+	defer end_link d0
+	ip link set d0 mtu 4200 up
+	ip addr add 10.3.0.1/24 dev d0
+	ip addr add fd03::1/64 dev d0 nodad
+	rdma link add "$1" type quarry netdev d0
+	defer del_rdma_device "$1"
+	wait_for 5 verbs_ready "$1"
+}
+
+end_link() { [[ ! -e /sys/class/net/$1 ]] || ip link del "$1"; }
+
+# Tools with a server and a client: on which side each of them runs, with which
+# device, GID and address. user_pair sets them for two namespaces of one VM,
+# for_each_way for a pair of VMs.
+server_run='in_ns va' server_dev=q0 server_gid='' server_addr=10.1.0.1
+client_run='in_ns vb' client_dev=q1 client_gid=''
+
+# serve PORT COMMAND...: in the background, as $server; back when it listens
+# on that TCP port, or on "cm" by rdma_cm.
+serve() {
+	local port=$1
+	shift
+	# shellcheck disable=SC2086 # a command, or none
+	$server_run timeout 150 "$@" >/tmp/server-out 2>&1 &
+	server=$!
+	wait_for 10 listening "$port"
+}
+
+# shellcheck disable=SC2086
+listening() {
+	case $1 in
+	cm) $server_run rdma resource show cm_id | grep -q LISTEN ;;
+	*) [[ $($server_run ss -Hltn sport = ":$1") ]] ;;
+	esac
+}
+
+# both NAME PORT SERVER-COMMAND -- CLIENT-COMMAND...: must both succeed. The
+# client's output is in /tmp/client-out.
+both() {
+	local name=$1 port=$2 words=() failed=''
+	shift 2
+	while [[ $1 != -- ]]; do
+		words+=("$1")
+		shift
+	done
+	shift
+	serve "$port" "${words[@]}"
+	# shellcheck disable=SC2086
+	$client_run timeout 150 "$@" >/tmp/client-out 2>&1 || failed="client: $?"
+	wait "$server" || failed+=" server: $?"
+	{ echo "== $name"; cat /tmp/server-out /tmp/client-out; } >>"$FULL"
+	[[ ! $failed ]] || fail "$name: $failed: $(tail -n 4 /tmp/client-out)"
+}
+
+# pingpong WHAT OPTION...
+pingpong() {
+	local what=$1
+	shift
+	both "pingpong $*" 18515 ibv_rc_pingpong -d $server_dev -g "$server_gid" "$@" -- \
+		ibv_rc_pingpong -d $client_dev -g "$client_gid" "$@" $server_addr
+	echo "pingpong${what:+, }$what: $(grep -o '^[0-9]* iters' /tmp/client-out)"
+}
+
+# perf TOOL OPTION...: perftest; the number of sizes that it gives figures for.
+perf() {
+	local tool=$1
+	shift
+	both "$tool $*" 18515 "$tool" -F -d $server_dev -x "$server_gid" "$@" -- \
+		"$tool" -F -d $client_dev -x "$client_gid" "$@" $server_addr
+	echo "$tool $*: $(grep -cE '^ *[0-9]+ +[0-9]+ +[0-9.]+ ' /tmp/client-out)"
+}
+
+# rping_pair ADDRESS: with data that is looked at.
+rping_pair() {
+	both "rping $1" cm rping -s -a "$1" -C 30 -S 60000 -V -- \
+		rping -c -a "$1" -C 30 -S 60000 -V
+	echo "rping $1"
+}
+
+# for_each_way COMMAND...: with the server in the other VM, then in this one.
+for_each_way() {
+	local here there
+	here=$(gid_of q0 0a00:0001)
+	there=$(peer gid_of q1 0a00:0002)
+	server_run=peer server_dev=q1 server_gid=$there server_addr=10.0.0.2
+	client_run='' client_dev=q0 client_gid=$here
+	echo "to there:"
+	"$@"
+	server_run='' server_dev=q0 server_gid=$here server_addr=10.0.0.1
+	client_run=peer client_dev=q1 client_gid=$there
+	echo "to here:"
+	"$@"
+}

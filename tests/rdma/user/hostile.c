@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A process that writes whatever it likes to the queues it maps, while it
+ * posts, rings doorbells from several threads, modifies, registers and
+ * destroys. None of it may have an effect on anybody else; the process itself
+ * only has to live. It maps its queues a second time: librxe trusts what is
+ * in them, and unmaps its own before they are destroyed.
+ *
+ * usage: hostile DEVICE SECONDS SEED
+ */
+#include <pthread.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_rxe.h>
+#include "lib.h"
+
+#define QPS		4
+#define RINGS		32
+#define QP_DEPTH	(DEPTH - 1)	/* so that a queue has DEPTH slots */
+#define HEADER		(sizeof(struct rxe_queue_buf) / 4)
+#define QUEUE_SIZE(slots, size) \
+	((sizeof(struct rxe_queue_buf) + (slots) * (size) + PAGE - 1) & -PAGE)
+
+static struct end a, b;		/* ends of a connection, and of a second */
+static struct end others[2];
+static struct end *ends[QPS] = { &a, &b, &others[0], &others[1] };
+static struct ring {
+	struct mapping map;
+	struct end *end;
+} rings[RINGS];
+static int nr_rings;
+static void *mapped[2 * RINGS];
+static int nr_mapped;
+static __u32 handles[QPS];
+static bool over;
+static unsigned int seed;
+
+static unsigned int draw(unsigned int *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+/* A doorbell by itself, as librxe sends it. */
+static void doorbell(int i)
+{
+	struct ib_uverbs_post_send_resp resp;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_post_send cmd;
+	} req = {
+		.hdr = {
+			.command = IB_USER_VERBS_CMD_POST_SEND,
+			.in_words = sizeof(req) / 4,
+			.out_words = sizeof(resp) / 4,
+		},
+		.cmd = {
+			.response = (uintptr_t)&resp, .qp_handle = handles[i],
+			.wqe_size = sizeof(struct ib_uverbs_send_wr),
+		},
+	};
+
+	if (write(ends[i]->ctx->cmd_fd, &req, sizeof(req)) < 0)
+		return;
+}
+
+/* Now and then true. */
+static bool rarely(unsigned int *r)
+{
+	return !(draw(r) % 64);
+}
+
+static struct ibv_sge some_memory(unsigned int *r, const struct end *e)
+{
+	return (struct ibv_sge) {
+		.addr = (uintptr_t)e->buf + draw(r) % (BUF_SIZE / 2),
+		.length = rarely(r) ? draw(r) : draw(r) % 9000,
+		.lkey = rarely(r) ? draw(r) : e->mr->lkey,
+	};
+}
+
+/* A work request that would be right but for a field or two. */
+static void forge_send(struct end *e, void *slot, unsigned int *r)
+{
+	static const __u8 opcodes[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND,
+		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM,
+		IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD,
+		IBV_WR_RDMA_WRITE,
+	};
+	struct end *peer = e == &a ? &b : &a;
+	struct rxe_send_wqe *w = slot;
+	struct ibv_sge sge;
+	int i;
+
+	w->wr.opcode = rarely(r) ? draw(r) : opcodes[draw(r) % 8];
+	w->wr.send_flags = draw(r) & ~IBV_SEND_INLINE;
+	if (rarely(r))
+		w->wr.send_flags |= IBV_SEND_INLINE;
+	if (w->wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	    w->wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		w->wr.wr.atomic.remote_addr =
+			(uintptr_t)peer->buf + (draw(r) % BUF_SIZE & ~7);
+		w->wr.wr.atomic.rkey = peer->mr->rkey;
+	} else {
+		w->wr.wr.rdma.remote_addr =
+			(uintptr_t)peer->buf + draw(r) % (BUF_SIZE / 2);
+		w->wr.wr.rdma.rkey = rarely(r) ? draw(r) : peer->mr->rkey;
+	}
+	w->dma.length = rarely(r) ? draw(r) : draw(r) % 64;
+	w->dma.num_sge = rarely(r) ? draw(r) : draw(r) % 5;
+	for (i = 0; i < 4; i++) {
+		sge = some_memory(r, e);
+		memcpy(&w->dma.sge[i], &sge, sizeof(sge));
+	}
+}
+
+static void forge_recv(struct end *e, void *slot, unsigned int *r)
+{
+	struct rxe_recv_wqe *w = slot;
+	struct ibv_sge sge;
+	int i;
+
+	w->dma.num_sge = rarely(r) ? draw(r) : 4;
+	for (i = 0; i < 4; i++) {
+		sge = some_memory(r, e);
+		sge.length = 9000;
+		memcpy(&w->dma.sge[i], &sge, sizeof(sge));
+	}
+}
+
+static void scribble_once(const struct ring *m, unsigned int *r)
+{
+	struct rxe_queue_buf *q = m->map.start;
+	size_t size = m->map.size;
+	__u32 *words = m->map.start;
+	/* By size, as they were made: DEPTH slots of 512 and of 128 bytes. */
+	bool sends = size == QUEUE_SIZE(DEPTH, 512);
+	bool receives = size == QUEUE_SIZE(DEPTH, 128);
+	char *slots = m->map.start + sizeof(*q);
+
+	if (!sends && !receives) {
+		/* For completions it would be an overflow, mostly. */
+		q->consumer_index = draw(r) % 100000 ? q->producer_index :
+						       draw(r);
+		return;
+	}
+	if (rarely(r)) {
+		switch (draw(r) % 5) {
+		case 0:
+			q->producer_index = draw(r);
+			break;
+		case 1:
+			q->consumer_index = draw(r);
+			break;
+		case 2:
+			words[HEADER + draw(r) % (size / 4 - HEADER)] = draw(r);
+			break;
+		default: /* what the kernel has told us, and knows itself */
+			q->log2_elem_size = draw(r);
+			q->index_mask = draw(r);
+		}
+		return;
+	}
+	if (receives)
+		forge_recv(m->end, slots + draw(r) % DEPTH * 128, r);
+	else
+		forge_send(m->end, slots + draw(r) % DEPTH * 512, r);
+	q->producer_index = (q->producer_index + 1) % DEPTH;
+}
+
+static void *scribble(void *arg)
+{
+	unsigned int r = seed + (uintptr_t)arg;
+
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+		scribble_once(&rings[draw(&r) % nr_rings], &r);
+	return NULL;
+}
+
+static void *ring_bells(void *arg)
+{
+	unsigned int r = seed + 100 + (uintptr_t)arg;
+
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+		doorbell(draw(&r) % QPS);
+	return NULL;
+}
+
+static void reconnect(int i)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct end *p = ends[i], *q = ends[i + 1];
+
+	ibv_modify_qp(p->qp, &attr, IBV_QP_STATE);
+	ibv_modify_qp(q->qp, &attr, IBV_QP_STATE);
+	end_to_init(p);
+	end_to_init(q);
+	end_to_rts(p, q);
+	end_to_rts(q, p);
+}
+
+/* What is the owner's right goes on meanwhile. */
+static void manage(unsigned int *r)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	int i = draw(r) % 2 * 2;
+	struct ibv_mr *mr;
+
+	switch (draw(r) % 6) {
+	case 0:
+		attr.qp_state = IBV_QPS_ERR;
+		ibv_modify_qp(ends[i]->qp, &attr, IBV_QP_STATE);
+		break;
+	case 1:
+		mr = ibv_reg_mr(b.pd, b.buf, BUF_SIZE, ALL_ACCESS);
+		if (mr)
+			ibv_dereg_mr(mr);
+		break;
+	case 2:
+		must(!ibv_query_qp(ends[i]->qp, &attr, IBV_QP_STATE, &init));
+		break;
+	case 3:
+		ibv_req_notify_cq(ends[i]->cq, draw(r) % 2);
+		if (!(draw(r) % 64))
+			ibv_resize_cq(ends[i]->cq, 1 + draw(r) % 10000);
+		break;
+	default:
+		reconnect(i);
+	}
+}
+
+static bool have(const struct mapping *m)
+{
+	int i;
+
+	for (i = 0; i < nr_mapped; i++)
+		if (mapped[i] == m->start)
+			return true;
+	return false;
+}
+
+/* Map once more what is new since the last time; it belongs to @e. */
+static void map_again(struct end *e)
+{
+	struct mapping m[2 * RINGS];
+	int n = find_mappings(m, 2 * RINGS), i;
+
+	for (i = 0; i < n; i++) {
+		void *p;
+
+		if (have(&m[i]))
+			continue;
+		must(nr_rings < RINGS);
+		p = mmap(NULL, m[i].size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 e->ctx->cmd_fd, m[i].offset);
+		must(p != MAP_FAILED && !memcmp(p, m[i].start, m[i].size));
+		mapped[nr_mapped++] = m[i].start;
+		mapped[nr_mapped++] = p;
+		rings[nr_rings] = (struct ring){ .map = m[i], .end = e };
+		rings[nr_rings++].map.start = p;
+	}
+}
+
+static void open_all(const char *dev)
+{
+	int i;
+
+	nr_rings = 0;
+	nr_mapped = 0;
+	for (i = 0; i < 2; i++) {
+		end_open(ends[i], dev);
+		must(!ibv_destroy_qp(ends[i]->qp));
+		end_create_qp(ends[i], QP_DEPTH);
+		others[i] = *ends[i];
+		end_create_qp(&others[i], QP_DEPTH);
+		map_again(ends[i]);
+	}
+	must(nr_rings == 2 * (1 + 2 * 2));
+	for (i = 0; i < QPS; i++)
+		handles[i] = ends[i]->qp->handle;
+}
+
+static void round_of(const char *dev, unsigned int *r)
+{
+	double limit = now() + 0.7;
+	pthread_t threads[4];
+	int i;
+
+	open_all(dev);
+	reconnect(0);
+	reconnect(2);
+	__atomic_store_n(&over, false, __ATOMIC_RELAXED);
+	for (i = 0; i < 4; i++)
+		must(!pthread_create(&threads[i], NULL,
+				     i & 1 ? ring_bells : scribble,
+				     (void *)(long)i));
+	while (now() < limit)
+		manage(r);
+	/* Destroyed under their hands; a doorbell that is rung keeps it. */
+	for (i = QPS; i--;)
+		while (ibv_destroy_qp(ends[i]->qp))
+			must(errno == EBUSY);
+	for (i = 0; i < 2; i++)
+		must(!ibv_destroy_cq(ends[i]->cq));
+	usleep(20000);
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	for (i = 0; i < 4; i++)
+		must(!pthread_join(threads[i], NULL));
+	for (i = 0; i < nr_rings; i++)
+		must(!munmap(rings[i].map.start, rings[i].map.size));
+	for (i = 0; i < 2; i++) {
+		must(!ibv_dereg_mr(ends[i]->mr));
+		must(!ibv_destroy_comp_channel(ends[i]->chan));
+		must(!ibv_dealloc_pd(ends[i]->pd));
+		must(!ibv_close_device(ends[i]->ctx));
+		munmap(ends[i]->buf, BUF_SIZE);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int r;
+	double limit;
+
+	must(argc > 3);
+	seed = atoi(argv[3]);
+	r = seed + 1000;
+	limit = now() + atof(argv[2]);
+	while (now() < limit) {
+		round_of(argv[1], &r);
+		seed++;
+	}
+	printf("survived\n");
+	return 0;
+}
