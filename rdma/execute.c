@@ -14,9 +14,7 @@ struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp)
 
 	/* pairs with the release in take_recv() */
 	if (ring->tail == smp_load_acquire(&ring->head))
-		return likely(!ring->user && !qp->rq.srq) ? NULL :
-		       qp->rq.srq ? qrdma_srq_take(&qp->rq) :
-				    qrdma_rring_take(ring);
+		return likely(!qp->rq.pull) ? NULL : qp->rq.pull(&qp->rq);
 	return qrdma_rwqe(ring, ring->tail);
 }
 

@@ -69,8 +69,12 @@ extern const struct ib_device_ops qrdma_ring_ops;
 int qrdma_sq_doorbell(struct qrdma_qp *qp);
 /* Drop what is posted and not sent; nothing is under way. Under sq.lock. */
 void qrdma_sq_skip(struct qrdma_qp *qp);
-/* The next receive of a process's queue, or NULL. Under its owner's lock. */
-struct qrdma_rwqe *qrdma_rring_take(struct qrdma_rring *ring);
+/*
+ * The next receive of a process's queue, or NULL, into the slot of @to, which
+ * is its own or that of a QP that shares it. Under the locks of both.
+ */
+struct qrdma_rwqe *qrdma_rring_take(struct qrdma_rring *ring,
+				    struct qrdma_rring *to);
 /* Drop all that is posted, likewise. */
 void qrdma_rring_skip(struct qrdma_rring *ring);
 

@@ -131,6 +131,11 @@ static int init_sq(struct qrdma_sq *sq, const struct ib_qp_init_attr *init,
 	return sq->buf ? 0 : -ENOMEM;
 }
 
+static struct qrdma_rwqe *pull_user(struct qrdma_rq *rq)
+{
+	return qrdma_rring_take(&rq->ring, &rq->ring);
+}
+
 /*
  * With a shared queue or a process's, the own one has room for the entry that
  * is in use.
@@ -144,7 +149,10 @@ static int init_rq(struct qrdma_qp *qp, struct ib_qp_init_attr *init, bool user)
 	spin_lock_init(&rq->lock);
 	spin_lock_init(&ring->lock);
 	rq->pd = qp->ibqp.pd;
+	if (user)
+		rq->pull = pull_user;
 	if (init->srq) {
+		rq->pull = qrdma_srq_take;
 		rq->srq = to_qsrq(init->srq);
 		rq->pd = init->srq->pd;
 		init->cap.max_recv_wr = 0;

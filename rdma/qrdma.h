@@ -324,12 +324,14 @@ struct qrdma_rring {
 /**
  * struct qrdma_srq - a queue of receives that QPs share
  * @ibsrq: the core's part
+ * @resizing: held while a process's ring is replaced; outside @ring.lock
  * @ring: its entries; @ring.lock protects all of it, and what follows
  * @limit: with fewer entries than these an event is due, once; 0: none
  * @work: raises the event
  */
 struct qrdma_srq {
 	struct ib_srq		ibsrq;
+	struct mutex		resizing;	/* see above */
 	struct qrdma_rring	ring;
 	u32			limit;
 	struct work_struct	work;
@@ -454,6 +456,7 @@ struct qrdma_atomic {
  * @lock: protects all of it but the posting side of @ring; bottom halves off
  * @ring: receive work requests; of a shared queue, the one that is in use
  * @srq: shared queue, or NULL
+ * @pull: takes the next receive into @ring; NULL where it is posted there
  * @pd: of the receives' memory
  * @last_told: the event was raised that no more of @srq's will be used
  * @psn: expected
@@ -497,6 +500,7 @@ struct qrdma_rq {
 	spinlock_t		lock ____cacheline_aligned_in_smp;
 	struct qrdma_rring	ring;
 	struct qrdma_srq	*srq;
+	struct qrdma_rwqe	*(*pull)(struct qrdma_rq *rq);
 	struct ib_pd		*pd;
 	u32			psn;
 	u32			msn;

@@ -83,6 +83,18 @@ static enum ib_wc_status take_atomic(struct qrdma_swqe *wqe,
 	return IB_WC_SUCCESS;
 }
 
+static enum ib_wc_status take_ud(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
+				 const struct rxe_send_wr *wr)
+{
+	if (wqe->length > qrdma_dev_mtu(qp->dev))
+		return IB_WC_LOC_LEN_ERR;
+	if (!qrdma_av_of_ah(qp->ibqp.pd, wr->wr.ud.ah_num, &wqe->ud.av))
+		return IB_WC_LOC_QP_OP_ERR;
+	wqe->ud.remote_qpn = wr->wr.ud.remote_qpn & QRDMA_QPN_MASK;
+	wqe->ud.remote_qkey = wr->wr.ud.remote_qkey;
+	return IB_WC_SUCCESS;
+}
+
 static enum ib_wc_status take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 				 const struct rxe_send_wqe *copy,
 				 const struct rxe_send_wqe *from)
@@ -102,6 +114,8 @@ static enum ib_wc_status take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	status = take_payload(qp, wqe, &copy->dma, from);
 	if (status)
 		return status;
+	if (!qp->connected)
+		return take_ud(qp, wqe, wr);
 	if (is_atomic(wr->opcode))
 		return take_atomic(wqe, wr);
 	wqe->rdma.remote_addr = wr->wr.rdma.remote_addr;
@@ -202,7 +216,8 @@ int qrdma_sq_doorbell(struct qrdma_qp *qp)
 	return 0;
 }
 
-struct qrdma_rwqe *qrdma_rring_take(struct qrdma_rring *ring)
+struct qrdma_rwqe *qrdma_rring_take(struct qrdma_rring *ring,
+				    struct qrdma_rring *to)
 {
 	const struct rxe_recv_wqe *from;
 	struct rxe_recv_wqe copy;
@@ -213,7 +228,7 @@ struct qrdma_rwqe *qrdma_rring_take(struct qrdma_rring *ring)
 		return NULL;
 	from = qrdma_ring_slot(ring->user, ring->tail);
 	copy_once(&copy, from, sizeof(copy));
-	wqe = qrdma_rwqe(ring, ring->tail);
+	wqe = qrdma_rwqe(to, to->tail);
 	wqe->wr_id = copy.wr_id;
 	wqe->bad = copy.dma.num_sge > ring->max_sge;
 	wqe->num_sge = 0;
@@ -224,7 +239,7 @@ struct qrdma_rwqe *qrdma_rring_take(struct qrdma_rring *ring)
 		wqe->bad = length > QRDMA_MAX_MSG;
 		wqe->length = wqe->bad ? 0 : length;
 	}
-	ring->head = ring->tail + 1;
+	to->head = to->tail + 1;
 	return wqe;
 }
 

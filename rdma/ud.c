@@ -124,6 +124,8 @@ static enum ib_wc_status place(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	struct ib_pd *pd = qp->rq.pd;
 	u8 grh[QRDMA_GRH_SIZE];
 
+	if (unlikely(wqe->bad))
+		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe->length < pkt->payload + QRDMA_GRH_SIZE)
 		return IB_WC_LOC_LEN_ERR;
 	fill_grh(pkt, grh);

@@ -99,13 +99,13 @@ both() {
 	[[ ! $failed ]] || fail "$name: $failed: $(tail -n 4 /tmp/client-out)"
 }
 
-# pingpong WHAT OPTION...
+# pingpong KIND OPTION...: rc, uc, ud or srq.
 pingpong() {
-	local what=$1
+	local tool=ibv_$1_pingpong
 	shift
-	both "pingpong $*" 18515 ibv_rc_pingpong -d $server_dev -g "$server_gid" "$@" -- \
-		ibv_rc_pingpong -d $client_dev -g "$client_gid" "$@" $server_addr
-	echo "pingpong${what:+, }$what: $(grep -o '^[0-9]* iters' /tmp/client-out)"
+	both "$tool $*" 18515 "$tool" -d $server_dev -g "$server_gid" "$@" -- \
+		"$tool" -d $client_dev -g "$client_gid" "$@" $server_addr
+	echo "$tool $*: $(grep -o '^[0-9]* iters' /tmp/client-out)"
 }
 
 # perf TOOL OPTION...: perftest; the number of sizes that it gives figures for.
@@ -115,6 +115,13 @@ perf() {
 	both "$tool $*" 18515 "$tool" -F -d $server_dev -x "$server_gid" "$@" -- \
 		"$tool" -F -d $client_dev -x "$client_gid" "$@" $server_addr
 	echo "$tool $*: $(grep -cE '^ *[0-9]+ +[0-9]+ +[0-9.]+ ' /tmp/client-out)"
+}
+
+# cm_tool SERVER-COMMAND -- CLIENT-COMMAND: one that connects by rdma_cm.
+cm_tool() {
+	local client=${*#-- }
+	both "${*}" cm "$@"
+	echo "${client%% *}"
 }
 
 # rping_pair ADDRESS: with data that is looked at.

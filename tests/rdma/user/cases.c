@@ -11,29 +11,11 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <rdma/ib_user_verbs.h>
-#include <rdma/rdma_user_rxe.h>
 #include "lib.h"
 
 #define HUGE_SIZE	(2 << 20)
 
 static const char *dev;
-
-static struct ibv_sge sge_of(const struct end *e, size_t off, __u32 len)
-{
-	return (struct ibv_sge) {
-		.addr = (uintptr_t)e->buf + off,
-		.length = len,
-		.lkey = e->mr->lkey,
-	};
-}
-
-/* After an error: both ends as new. */
-static void again(struct end *a, struct end *b)
-{
-	end_reset(a);
-	end_reset(b);
-	pair_connect(a, b);
-}
 
 /* A mapped queue lives as long as it is mapped, and is its context's only. */
 static void mappings(void)
@@ -124,7 +106,7 @@ static void rights(void)
 			     (access & ops[i].needs ? IBV_WC_SUCCESS :
 						      IBV_WC_REM_ACCESS_ERR));
 			if (!(access & ops[i].needs))
-				again(&a, &b);
+				pair_again(&a, &b);
 		}
 		must(!ibv_dereg_mr(mr));
 		/* The answer is written to our own memory: a right, too. */
@@ -136,7 +118,7 @@ static void rights(void)
 		must(do_wr(&a, &wr) == (access & IBV_ACCESS_LOCAL_WRITE ?
 					IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR));
 		if (!(access & IBV_ACCESS_LOCAL_WRITE))
-			again(&a, &b);
+			pair_again(&a, &b);
 		sge.lkey = a.mr->lkey;
 		must(!ibv_dereg_mr(mr));
 	}
@@ -162,17 +144,17 @@ static void domains(void)
 	sge = sge_of(&a, 0, 64);
 	wr = make_wr(IBV_WR_RDMA_WRITE, &sge, (uintptr_t)b.buf, remote->rkey);
 	must(do_wr(&a, &wr) == IBV_WC_REM_ACCESS_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 	/* The same process's, in the context next to it. */
 	wr.wr.rdma.rkey = a.mr->rkey;
 	wr.wr.rdma.remote_addr = (uintptr_t)a.buf;
 	must(do_wr(&a, &wr) == IBV_WC_REM_ACCESS_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 	wr.wr.rdma.rkey = b.mr->rkey;
 	wr.wr.rdma.remote_addr = (uintptr_t)b.buf;
 	sge.lkey = local->lkey;
 	must(do_wr(&a, &wr) == IBV_WC_LOC_PROT_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 	/* The key that names all memory is the kernel's. */
 	sge.lkey = 0;
 	must(do_wr(&a, &wr) == IBV_WC_LOC_PROT_ERR);
@@ -203,14 +185,14 @@ static void addresses(void)
 	must(!memcmp(a.buf, b.buf + 5, 3 * PAGE));
 	wr.wr.rdma.remote_addr = iova + 1;
 	must(do_wr(&a, &wr) == IBV_WC_REM_ACCESS_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 	wr.wr.rdma.remote_addr = iova - 1;
 	must(do_wr(&a, &wr) == IBV_WC_REM_ACCESS_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 	/* Around the end of all addresses. */
 	wr.wr.rdma.remote_addr = -(__u64)PAGE;
 	must(do_wr(&a, &wr) == IBV_WC_REM_ACCESS_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 
 	memset(a.buf, 'y', 3 * PAGE);
 	wr = make_wr(IBV_WR_RDMA_WRITE, &sge, 0, zero->rkey);
@@ -219,7 +201,7 @@ static void addresses(void)
 	must(!memcmp(a.buf, b.buf + 9, 3 * PAGE));
 	wr.wr.rdma.remote_addr = (uintptr_t)b.buf + 9;
 	must(do_wr(&a, &wr) == IBV_WC_REM_ACCESS_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 	/* Aligned in name, but across two cache lines or two pages. */
 	sge = sge_of(&a, 0, 8);
 	wr = make_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, PAGE - 16, zero->rkey);
@@ -360,7 +342,7 @@ static void reregister(void)
 	sge = sge_of(&a, 0, 64);
 	wr = make_wr(IBV_WR_RDMA_WRITE, &sge, (uintptr_t)b.buf, mr->rkey);
 	must(do_wr(&a, &wr) == IBV_WC_REM_ACCESS_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 	must(!rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL, ALL_ACCESS));
 	must(do_wr(&a, &wr) == IBV_WC_SUCCESS && !strcmp(b.buf, "one"));
 
@@ -368,14 +350,14 @@ static void reregister(void)
 	must(!rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, b.buf + 3 * PAGE,
 		    2 * PAGE, NULL, 0));
 	must(do_wr(&a, &wr) == IBV_WC_REM_ACCESS_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 	wr.wr.rdma.remote_addr = (uintptr_t)b.buf + 5 * PAGE - 64;
 	must(do_wr(&a, &wr) == IBV_WC_SUCCESS);
 	must(!strcmp(b.buf + 5 * PAGE - 64, "two") && !strcmp(b.buf, "one"));
 
 	must(!rereg(mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, pd, 0));
 	must(do_wr(&a, &wr) == IBV_WC_REM_ACCESS_ERR);
-	again(&a, &b);
+	pair_again(&a, &b);
 	must(ibv_dealloc_pd(pd));
 	must(!rereg(mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, b.pd, 0));
 	must(do_wr(&a, &wr) == IBV_WC_SUCCESS);
@@ -448,21 +430,6 @@ static void states(void)
 	for (i = 0; i < 3 * DEPTH; i++)
 		must(do_wr(&a, &wr) == IBV_WC_SUCCESS);
 	pair_close(&a, &b);
-}
-
-/* A queue of the QP that was opened last: mappings grow downwards. */
-static struct rxe_queue_buf *queue_of(size_t slot)
-{
-	struct mapping m[16];
-	int n = find_mappings(m, 16), i;
-
-	for (i = 0; i < n; i++) {
-		struct rxe_queue_buf *q = m[i].start;
-
-		if (1U << q->log2_elem_size == slot)
-			return q;
-	}
-	die("no queue with slots of %zu bytes", slot);
 }
 
 struct bad_wqe {
@@ -557,7 +524,7 @@ static void bad_requests(void)
 		if (wc.wr_id != 1000 + i || wc.status != bad[i].status)
 			die("%s: %s", bad[i].what, ibv_wc_status_str(wc.status));
 		must(wait_wc(a.cq).status == IBV_WC_WR_FLUSH_ERR);
-		again(&a, &b);
+		pair_again(&a, &b);
 	}
 	/* The call that carries work requests has nothing to say here. */
 	{
@@ -621,7 +588,7 @@ static void bad_receives(void)
 		must(wait_wc(b.cq).status == (i < 2 ? IBV_WC_LOC_QP_OP_ERR :
 					      i < 3 ? IBV_WC_LOC_PROT_ERR :
 						      IBV_WC_LOC_LEN_ERR));
-		again(&a, &b);
+		pair_again(&a, &b);
 	}
 	pair_close(&a, &b);
 }
@@ -835,7 +802,7 @@ static void deregister(void)
 		munmap(p, BUF_SIZE);
 		must(!pthread_join(thread, NULL));
 		must(s.status == IBV_WC_REM_ACCESS_ERR);
-		again(&a, &b);
+		pair_again(&a, &b);
 	}
 	pair_close(&a, &b);
 }

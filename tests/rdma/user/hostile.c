@@ -10,19 +10,23 @@
  */
 #include <pthread.h>
 #include <rdma/ib_user_verbs.h>
-#include <rdma/rdma_user_rxe.h>
 #include "lib.h"
 
-#define QPS		4
+#define QPS		6
+#define QKEY		0x55
 #define RINGS		32
 #define QP_DEPTH	(DEPTH - 1)	/* so that a queue has DEPTH slots */
 #define HEADER		(sizeof(struct rxe_queue_buf) / 4)
 #define QUEUE_SIZE(slots, size) \
 	((sizeof(struct rxe_queue_buf) + (slots) * (size) + PAGE - 1) & -PAGE)
 
-static struct end a, b;		/* ends of a connection, and of a second */
-static struct end others[2];
-static struct end *ends[QPS] = { &a, &b, &others[0], &others[1] };
+/* Ends of a connection, of one with shared receive queues, of datagrams. */
+static struct end a, b, others[4];
+static struct end *ends[QPS] = {
+	&a, &b, &others[0], &others[1], &others[2], &others[3],
+};
+
+static struct ibv_ah *handles_of[2];
 static struct ring {
 	struct mapping map;
 	struct end *end;
@@ -105,6 +109,12 @@ static void forge_send(struct end *e, void *slot, unsigned int *r)
 		w->wr.wr.rdma.remote_addr =
 			(uintptr_t)peer->buf + draw(r) % (BUF_SIZE / 2);
 		w->wr.wr.rdma.rkey = rarely(r) ? draw(r) : peer->mr->rkey;
+	}
+	if (!(draw(r) % 8)) { /* a datagram, where it is one's turn */
+		w->wr.opcode = IBV_WR_SEND;
+		w->wr.wr.ud.remote_qpn = others[2 + draw(r) % 2].qp->qp_num;
+		w->wr.wr.ud.remote_qkey = QKEY;
+		w->wr.wr.ud.ah_num = draw(r) % 8;
 	}
 	w->dma.length = rarely(r) ? draw(r) : draw(r) % 64;
 	w->dma.num_sge = rarely(r) ? draw(r) : draw(r) % 5;
@@ -193,6 +203,11 @@ static void reconnect(int i)
 
 	ibv_modify_qp(p->qp, &attr, IBV_QP_STATE);
 	ibv_modify_qp(q->qp, &attr, IBV_QP_STATE);
+	if (p->type == IBV_QPT_UD) {
+		end_to_rts_ud(p, QKEY);
+		end_to_rts_ud(q, QKEY);
+		return;
+	}
 	end_to_init(p);
 	end_to_init(q);
 	end_to_rts(p, q);
@@ -204,10 +219,12 @@ static void manage(unsigned int *r)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
-	int i = draw(r) % 2 * 2;
+	int i = draw(r) % 3 * 2;
+	struct ibv_srq_attr srq = { .srq_limit = draw(r) % DEPTH };
+	struct ibv_ah *ah;
 	struct ibv_mr *mr;
 
-	switch (draw(r) % 6) {
+	switch (draw(r) % 8) {
 	case 0:
 		attr.qp_state = IBV_QPS_ERR;
 		ibv_modify_qp(ends[i]->qp, &attr, IBV_QP_STATE);
@@ -224,6 +241,11 @@ static void manage(unsigned int *r)
 		ibv_req_notify_cq(ends[i]->cq, draw(r) % 2);
 		if (!(draw(r) % 64))
 			ibv_resize_cq(ends[i]->cq, 1 + draw(r) % 10000);
+		ah = make_ah(a.pd, &b);
+		must(ah && !ibv_destroy_ah(ah));
+		break;
+	case 4:
+		ibv_modify_srq(others[0].srq, &srq, IBV_SRQ_LIMIT);
 		break;
 	default:
 		reconnect(i);
@@ -264,6 +286,9 @@ static void map_again(struct end *e)
 
 static void open_all(const char *dev)
 {
+	struct ibv_srq_init_attr srq = {
+		.attr = { .max_wr = QP_DEPTH, .max_sge = 4 },
+	};
 	int i;
 
 	nr_rings = 0;
@@ -273,10 +298,18 @@ static void open_all(const char *dev)
 		must(!ibv_destroy_qp(ends[i]->qp));
 		end_create_qp(ends[i], QP_DEPTH);
 		others[i] = *ends[i];
+		others[i + 2] = *ends[i];
+		others[i].srq = ibv_create_srq(ends[i]->pd, &srq);
+		must(others[i].srq);
+		others[i + 2].type = IBV_QPT_UD;
 		end_create_qp(&others[i], QP_DEPTH);
+		end_create_qp(&others[i + 2], QP_DEPTH);
+		handles_of[i] = make_ah(ends[i]->pd, ends[i]);
+		must(handles_of[i]);
 		map_again(ends[i]);
 	}
-	must(nr_rings == 2 * (1 + 2 * 2));
+	/* Completions, a shared queue, three of sends, two of receives. */
+	must(nr_rings == 2 * (1 + 1 + 3 + 2));
 	for (i = 0; i < QPS; i++)
 		handles[i] = ends[i]->qp->handle;
 }
@@ -288,8 +321,8 @@ static void round_of(const char *dev, unsigned int *r)
 	int i;
 
 	open_all(dev);
-	reconnect(0);
-	reconnect(2);
+	for (i = 0; i < QPS; i += 2)
+		reconnect(i);
 	__atomic_store_n(&over, false, __ATOMIC_RELAXED);
 	for (i = 0; i < 4; i++)
 		must(!pthread_create(&threads[i], NULL,
@@ -301,8 +334,11 @@ static void round_of(const char *dev, unsigned int *r)
 	for (i = QPS; i--;)
 		while (ibv_destroy_qp(ends[i]->qp))
 			must(errno == EBUSY);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
 		must(!ibv_destroy_cq(ends[i]->cq));
+		must(!ibv_destroy_srq(others[i].srq));
+		must(!ibv_destroy_ah(handles_of[i]));
+	}
 	usleep(20000);
 	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
 	for (i = 0; i < 4; i++)

@@ -45,7 +45,8 @@ static int gid_index;
 void end_create_qp(struct end *e, unsigned int depth)
 {
 	struct ibv_qp_init_attr init = {
-		.send_cq = e->cq, .recv_cq = e->cq, .qp_type = IBV_QPT_RC,
+		.send_cq = e->cq, .recv_cq = e->cq, .srq = e->srq,
+		.qp_type = e->type ?: IBV_QPT_RC,
 		.cap = {
 			.max_send_wr = depth, .max_recv_wr = depth,
 			.max_send_sge = 4, .max_recv_sge = 4,
@@ -55,7 +56,8 @@ void end_create_qp(struct end *e, unsigned int depth)
 
 	e->qp = ibv_create_qp(e->pd, &init);
 	must(e->qp);
-	must(init.cap.max_send_wr >= depth && init.cap.max_recv_wr >= depth);
+	must(init.cap.max_send_wr >= depth);
+	must(e->srq || init.cap.max_recv_wr >= depth);
 }
 
 void end_open(struct end *e, const char *dev)
@@ -87,6 +89,45 @@ void end_close(struct end *e)
 	munmap(e->buf, BUF_SIZE);
 }
 
+struct ibv_sge sge_of(const struct end *e, size_t off, __u32 len)
+{
+	return (struct ibv_sge) {
+		.addr = (uintptr_t)e->buf + off,
+		.length = len,
+		.lkey = e->mr->lkey,
+	};
+}
+
+struct ibv_ah *make_ah(struct ibv_pd *pd, const struct end *to)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1, .port_num = 1,
+		.grh = { .sgid_index = gid_index, .hop_limit = 8 },
+	};
+
+	must(!ibv_query_gid(to->ctx, 1, gid_index, &attr.grh.dgid));
+	return ibv_create_ah(pd, &attr);
+}
+
+int end_to_rts_ud(struct end *e, __u32 qkey)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = qkey,
+	};
+	int err;
+
+	err = ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+			    IBV_QP_PORT | IBV_QP_QKEY);
+	attr.qp_state = IBV_QPS_RTR;
+	if (!err)
+		err = ibv_modify_qp(e->qp, &attr, IBV_QP_STATE);
+	attr.qp_state = IBV_QPS_RTS;
+	if (!err)
+		err = ibv_modify_qp(e->qp, &attr, IBV_QP_STATE |
+				    IBV_QP_SQ_PSN);
+	return err;
+}
+
 int end_to_init(struct end *e)
 {
 	struct ibv_qp_attr attr = {
@@ -114,7 +155,8 @@ int end_to_rts(struct end *e, const struct end *peer)
 	must(!ibv_query_gid(peer->ctx, 1, gid_index, &attr.ah_attr.grh.dgid));
 	err = ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_AV |
 			    IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+			    (e->type == IBV_QPT_UC ? 0 :
+			     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
 	if (err)
 		return err;
 	attr.qp_state = IBV_QPS_RTS;
@@ -124,8 +166,9 @@ int end_to_rts(struct end *e, const struct end *peer)
 	attr.rnr_retry = 7;
 	attr.max_rd_atomic = 8;
 	return ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
-			     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			     IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+			     (e->type == IBV_QPT_UC ? 0 :
+			      IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+			      IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
 void end_reset(struct end *e)
@@ -142,6 +185,13 @@ void pair_connect(struct end *a, struct end *b)
 {
 	must(!end_to_init(a) && !end_to_init(b));
 	must(!end_to_rts(a, b) && !end_to_rts(b, a));
+}
+
+void pair_again(struct end *a, struct end *b)
+{
+	end_reset(a);
+	end_reset(b);
+	pair_connect(a, b);
 }
 
 void pair_open(struct end *a, struct end *b, const char *dev)
@@ -210,6 +260,21 @@ enum ibv_wc_status do_wr(struct end *e, struct ibv_send_wr *wr)
 {
 	must(!post(e, wr));
 	return wait_wc(e->cq).status;
+}
+
+/* Mappings grow downwards. */
+struct rxe_queue_buf *queue_of(size_t slot)
+{
+	struct mapping m[16];
+	int n = find_mappings(m, 16), i;
+
+	for (i = 0; i < n; i++) {
+		struct rxe_queue_buf *q = m[i].start;
+
+		if (1U << q->log2_elem_size == slot)
+			return q;
+	}
+	die("no queue with slots of %zu bytes", slot);
 }
 
 int find_mappings(struct mapping *m, int max)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <linux/types.h>
 #include <infiniband/verbs.h>
+#include <rdma/rdma_user_rxe.h>
 
 #define NUM(array)	(sizeof(array) / sizeof((array)[0]))
 
@@ -30,6 +31,8 @@ struct end {
 	struct ibv_comp_channel *chan;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
+	struct ibv_srq *srq;		/* of its QP, where there is one */
+	enum ibv_qp_type type;		/* 0: RC */
 	char *buf;
 	struct ibv_mr *mr;
 };
@@ -62,9 +65,16 @@ void end_close(struct end *e);
 void end_reset(struct end *e);
 int end_to_init(struct end *e);
 int end_to_rts(struct end *e, const struct end *peer);
+/* A UD QP from reset to where it can send. */
+int end_to_rts_ud(struct end *e, __u32 qkey);
+struct ibv_ah *make_ah(struct ibv_pd *pd, const struct end *to);
+/* A part of the end's buffer. */
+struct ibv_sge sge_of(const struct end *e, size_t off, __u32 len);
 /* Both ends, open and connected. */
 void pair_open(struct end *a, struct end *b, const char *dev);
 void pair_connect(struct end *a, struct end *b);
+/* After an error: both as new. */
+void pair_again(struct end *a, struct end *b);
 void pair_close(struct end *a, struct end *b);
 
 struct ibv_send_wr make_wr(enum ibv_wr_opcode opcode, struct ibv_sge *sge,
@@ -76,6 +86,8 @@ struct ibv_wc wait_wc(struct ibv_cq *cq);
 /* Post and see how it ends. */
 enum ibv_wc_status do_wr(struct end *e, struct ibv_send_wr *wr);
 int find_mappings(struct mapping *m, int max);
+/* A queue of what was opened last, by the size of its slots. */
+struct rxe_queue_buf *queue_of(size_t slot);
 double now(void);
 
 #endif
