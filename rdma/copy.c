@@ -168,12 +168,12 @@ int qrdma_copy_from_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 	return 0;
 }
 
-int qrdma_copy_to_mr(struct ib_pd *pd, u32 rkey, u64 va,
+int qrdma_copy_to_mr(const struct qrdma_qp *qp, u32 rkey, u64 va,
 		     const struct sk_buff *skb, u32 skb_off, u32 len)
 {
 	struct qrdma_mr *mr;
 
-	mr = qrdma_mr_get(pd, rkey, IB_ACCESS_REMOTE_WRITE, va, len);
+	mr = qrdma_mr_get_remote(qp, rkey, IB_ACCESS_REMOTE_WRITE, va, len);
 	if (!mr)
 		return -EFAULT;
 	while (len) {
@@ -189,11 +189,12 @@ int qrdma_copy_to_mr(struct ib_pd *pd, u32 rkey, u64 va,
 	return 0;
 }
 
-int qrdma_copy_from_mr(struct ib_pd *pd, u32 rkey, u64 va, void *to, u32 len)
+int qrdma_copy_from_mr(const struct qrdma_qp *qp, u32 rkey, u64 va, void *to,
+		       u32 len)
 {
 	struct qrdma_mr *mr;
 
-	mr = qrdma_mr_get(pd, rkey, IB_ACCESS_REMOTE_READ, va, len);
+	mr = qrdma_mr_get_remote(qp, rkey, IB_ACCESS_REMOTE_READ, va, len);
 	if (!mr)
 		return -EFAULT;
 	while (len) {

@@ -255,6 +255,7 @@ static void set_up(struct qrdma_dev *dev)
 	ib_set_device_ops(ibdev, &qrdma_cq_ops);
 	ib_set_device_ops(ibdev, &qrdma_srq_ops);
 	ib_set_device_ops(ibdev, &qrdma_mr_ops);
+	ib_set_device_ops(ibdev, &qrdma_mw_ops);
 	ib_set_device_ops(ibdev, &qrdma_mcast_ops);
 	ib_set_device_ops(ibdev, &qrdma_ring_ops);
 	ib_set_device_ops(ibdev, &qrdma_stats_ops);

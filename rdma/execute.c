@@ -135,8 +135,7 @@ static enum qrdma_verdict execute_send(struct qrdma_qp *qp,
 	if (!(pkt->op->flags & QRDMA_OP_END))
 		return QRDMA_OK;
 	if ((pkt->op->flags & QRDMA_OP_INV) &&
-	    qrdma_mr_invalidate(qp->ibqp.pd,
-				get_unaligned_be32(pkt->hdr + pkt->op->imm),
+	    qrdma_mr_invalidate(qp, get_unaligned_be32(pkt->hdr + pkt->op->imm),
 				true)) {
 		qrdma_rq_receive_failed(qp, IB_WC_LOC_QP_OP_ERR, qp->dqpn, nt);
 		return QRDMA_REM_ACC;
@@ -162,7 +161,7 @@ static bool range_ok(struct qrdma_qp *qp, u32 rkey, int access, u64 va,
 
 	if (!len)
 		return true;
-	mr = qrdma_mr_get(qp->ibqp.pd, rkey, access, va, len);
+	mr = qrdma_mr_get_remote(qp, rkey, access, va, len);
 	if (!mr)
 		return false;
 	qrdma_mr_put(mr);
@@ -204,8 +203,8 @@ static enum qrdma_verdict execute_write(struct qrdma_qp *qp,
 			return bad_receive(qp, nt);
 	}
 	if (pkt->payload &&
-	    qrdma_copy_to_mr(qp->ibqp.pd, rq->rkey, rq->va, pkt->skb,
-			     pkt->payload_off, pkt->payload))
+	    qrdma_copy_to_mr(qp, rq->rkey, rq->va, pkt->skb, pkt->payload_off,
+			     pkt->payload))
 		return QRDMA_REM_ACC;
 	rq->va += pkt->payload;
 	rq->resid -= pkt->payload;
@@ -280,8 +279,8 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 
 	if (va & (sizeof(u64) - 1) || !allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
 		return QRDMA_INV_REQ;
-	mr = qrdma_mr_get(qp->ibqp.pd, be32_to_cpu(at->rkey),
-			  IB_ACCESS_REMOTE_ATOMIC, va, len);
+	mr = qrdma_mr_get_remote(qp, be32_to_cpu(at->rkey),
+				 IB_ACCESS_REMOTE_ATOMIC, va, len);
 	if (!mr)
 		return QRDMA_REM_ACC;
 	p = qrdma_mr_piece(mr, va, &len);

@@ -50,16 +50,28 @@ int qrdma_mr_publish(struct qrdma_mr *mr)
 	return err == -EBUSY ? -ENOMEM : err;
 }
 
+/* Regions and windows have a limit each. */
+static atomic_t *count_of(struct qrdma_dev *dev, enum qrdma_mr_type type,
+			  int *max)
+{
+	bool window = type == QRDMA_MR_WINDOW_1 || type == QRDMA_MR_WINDOW_2;
+
+	*max = window ? QRDMA_MAX_MW : QRDMA_MAX_MR;
+	return window ? &dev->nr_mws : &dev->nr_mrs;
+}
+
 struct qrdma_mr *qrdma_mr_new(struct ib_pd *pd, enum qrdma_mr_type type)
 {
-	struct qrdma_dev *dev = to_qdev(pd->device);
 	struct qrdma_mr *mr;
+	atomic_t *count;
+	int max;
 
-	if (!qrdma_count_in(&dev->nr_mrs, QRDMA_MAX_MR))
+	count = count_of(to_qdev(pd->device), type, &max);
+	if (!qrdma_count_in(count, max))
 		return ERR_PTR(-ENOMEM);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr) {
-		atomic_dec(&dev->nr_mrs);
+		atomic_dec(count);
 		return ERR_PTR(-ENOMEM);
 	}
 	spin_lock_init(&mr->lock);
@@ -71,7 +83,9 @@ struct qrdma_mr *qrdma_mr_new(struct ib_pd *pd, enum qrdma_mr_type type)
 
 void qrdma_mr_free(struct qrdma_mr *mr)
 {
-	atomic_dec(&to_qdev(mr->ibmr.device)->nr_mrs);
+	int max;
+
+	atomic_dec(count_of(to_qdev(mr->ibmr.device), mr->type, &max));
 	kvfree(mr->next_pages);
 	kvfree(mr->pages);
 	ib_umem_release(mr->umem);
@@ -129,8 +143,17 @@ err_free:
 	return ERR_PTR(err);
 }
 
-/* Wait until no copy uses a region that has been made unusable. */
-static void wait_for_users(struct qrdma_mr *mr)
+struct qrdma_mr *qrdma_mr_find(u32 key)
+{
+	return xa_load(&mrs, KEY_INDEX(key));
+}
+
+void qrdma_mr_unpublish(struct qrdma_mr *mr)
+{
+	xa_erase(&mrs, KEY_INDEX(mr->key));
+}
+
+void qrdma_mr_wait(struct qrdma_mr *mr)
 {
 	smp_mb(); /* state before users; pairs with the one in qrdma_mr_get() */
 	while (atomic_read(&mr->users))
@@ -138,12 +161,19 @@ static void wait_for_users(struct qrdma_mr *mr)
 	smp_acquire__after_ctrl_dep();
 }
 
-void qrdma_mr_suspend(struct qrdma_mr *mr)
+int qrdma_mr_suspend(struct qrdma_mr *mr)
 {
+	int err = 0;
+
 	spin_lock_bh(&mr->lock);
-	WRITE_ONCE(mr->state, QRDMA_MR_FREE);
+	if (atomic_read(&mr->windows))
+		err = -EBUSY;
+	else
+		WRITE_ONCE(mr->state, QRDMA_MR_FREE);
 	spin_unlock_bh(&mr->lock);
-	wait_for_users(mr);
+	if (!err)
+		qrdma_mr_wait(mr);
+	return err;
 }
 
 void qrdma_mr_resume(struct qrdma_mr *mr)
@@ -157,8 +187,13 @@ void qrdma_mr_resume(struct qrdma_mr *mr)
 static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct qrdma_mr *mr = to_qmr(ibmr);
+	int err;
 
-	xa_erase(&mrs, KEY_INDEX(mr->key));
+	err = qrdma_mr_suspend(mr);
+	if (err)
+		return err;
+	qrdma_mr_unpublish(mr);
+	/* It may have been registered once more in between. */
 	qrdma_mr_suspend(mr);
 	qrdma_mr_free(mr);
 	return 0;
@@ -234,7 +269,8 @@ static int invalidate(struct qrdma_mr *mr, u32 key, bool remote)
 	int err = -EINVAL;
 
 	spin_lock(&mr->lock);
-	if (mr->key != key || (remote && !remote_may_invalidate(mr)))
+	if (mr->key != key || (remote && !remote_may_invalidate(mr)) ||
+	    atomic_read(&mr->windows))
 		goto unlock;
 	/* Locally, a region that is free already is no error. */
 	if (mr->state == QRDMA_MR_VALID || !remote)
@@ -244,38 +280,61 @@ unlock:
 	spin_unlock(&mr->lock);
 	/* Whoever made it free, the caller may rely on no byte moving now. */
 	if (!err)
-		wait_for_users(mr);
+		qrdma_mr_wait(mr);
 	return err;
 }
 
-int qrdma_mr_invalidate(struct ib_pd *pd, u32 key, bool remote)
+int qrdma_mr_invalidate(const struct qrdma_qp *qp, u32 key, bool remote)
 {
 	struct qrdma_mr *mr;
 	int err = -EINVAL;
 
 	rcu_read_lock();
 	mr = xa_load(&mrs, KEY_INDEX(key));
-	if (mr && mr->ibmr.pd == pd && mr->type == QRDMA_MR_FAST_REG)
-		err = invalidate(mr, key, remote);
+	if (mr && mr->ibmr.pd == qp->ibqp.pd) {
+		if (mr->type == QRDMA_MR_FAST_REG)
+			err = invalidate(mr, key, remote);
+		else if (qrdma_is_window(mr))
+			err = qrdma_mw_invalidate(qp, mr, key, remote);
+	}
 	rcu_read_unlock();
 	return err;
 }
 
-static bool allows(const struct qrdma_mr *mr, int access, u64 iova, u64 len)
+/* A wild address is the user's mistake, not an oops here. */
+static bool in_kernel_memory(u64 addr, u64 len)
+{
+	return addr + len >= addr && len &&
+	       virt_addr_valid(ib_virt_dma_to_ptr(addr)) &&
+	       virt_addr_valid(ib_virt_dma_to_ptr(addr + len - 1));
+}
+
+/* A window is there for the peer only, and of type 2, for one QP's. */
+static bool window_serves(const struct qrdma_mr *win, const struct qrdma_qp *qp)
+{
+	return qp && (win->type == QRDMA_MR_WINDOW_1 ||
+		      win->owner == qp->serial);
+}
+
+/* @qp is the one whose peer asks, or NULL. */
+static bool allows(const struct qrdma_mr *mr, const struct qrdma_qp *qp,
+		   int access, u64 iova, u64 len)
 {
 	if ((mr->access & access) != access)
 		return false;
-	/* A wild address is the peer's mistake, not an oops here. */
-	if (mr->type == QRDMA_MR_DMA)
-		return iova + len >= iova && len &&
-		       virt_addr_valid(ib_virt_dma_to_ptr(iova)) &&
-		       virt_addr_valid(ib_virt_dma_to_ptr(iova + len - 1));
+	if (unlikely(mr->type != QRDMA_MR_FAST_REG)) {
+		if (mr->type == QRDMA_MR_DMA)
+			return in_kernel_memory(iova, len);
+		if (qrdma_is_window(mr) && !window_serves(mr, qp))
+			return false;
+	}
 	return iova >= mr->iova && len <= mr->length &&
 	       iova - mr->iova <= mr->length - len;
 }
 
-struct qrdma_mr *qrdma_mr_get(struct ib_pd *pd, u32 key, int access, u64 iova,
-			      u64 len)
+static __always_inline struct qrdma_mr *get(const struct ib_pd *pd, u32 key,
+					    const struct qrdma_qp *qp,
+					    int access, u64 iova, u64 len)
 {
 	struct qrdma_mr *mr;
 
@@ -284,11 +343,11 @@ struct qrdma_mr *qrdma_mr_get(struct ib_pd *pd, u32 key, int access, u64 iova,
 	if (!mr)
 		goto none;
 	atomic_inc(&mr->users);
-	smp_mb__after_atomic(); /* pairs with wait_for_users() */
+	smp_mb__after_atomic(); /* pairs with qrdma_mr_wait() */
 	/* pairs with the release in qrdma_mr_register() */
 	if (smp_load_acquire(&mr->state) != QRDMA_MR_VALID ||
 	    mr->ibmr.pd != pd || mr->key != key ||
-	    !allows(mr, access, iova, len)) {
+	    !allows(mr, qp, access, iova, len)) {
 		atomic_dec(&mr->users);
 		goto none;
 	}
@@ -297,6 +356,18 @@ struct qrdma_mr *qrdma_mr_get(struct ib_pd *pd, u32 key, int access, u64 iova,
 none:
 	rcu_read_unlock();
 	return NULL;
+}
+
+struct qrdma_mr *qrdma_mr_get(const struct ib_pd *pd, u32 lkey, int access,
+			      u64 iova, u64 len)
+{
+	return get(pd, lkey, NULL, access, iova, len);
+}
+
+struct qrdma_mr *qrdma_mr_get_remote(const struct qrdma_qp *qp, u32 rkey,
+				     int access, u64 iova, u64 len)
+{
+	return get(qp->ibqp.pd, rkey, qp, access, iova, len);
 }
 
 void qrdma_mr_put(struct qrdma_mr *mr)

@@ -42,16 +42,19 @@ static inline u32 qrdma_npkts(const struct qrdma_qp *qp, u32 len)
 	return len ? DIV_ROUND_UP(len, qp->mtu) : 1;
 }
 
+/* Opcodes of work requests in the engines are below 64. */
 static inline bool qrdma_is_read_or_atomic(u8 opcode)
 {
-	return opcode == IB_WR_RDMA_READ ||
-	       opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+	return BIT_ULL(opcode) & (BIT_ULL(IB_WR_RDMA_READ) |
+				  BIT_ULL(IB_WR_ATOMIC_CMP_AND_SWP) |
+				  BIT_ULL(IB_WR_ATOMIC_FETCH_AND_ADD));
 }
 
 static inline bool qrdma_is_local(u8 opcode)
 {
-	return opcode == IB_WR_REG_MR || opcode == IB_WR_LOCAL_INV;
+	return BIT_ULL(opcode) & (BIT_ULL(IB_WR_REG_MR) |
+				  BIT_ULL(IB_WR_LOCAL_INV) |
+				  BIT_ULL(IB_WR_BIND_MW));
 }
 
 /* ring.c: processes and what they map */
@@ -125,8 +128,8 @@ extern const struct ib_device_ops qrdma_mr_ops;
 void qrdma_mr_table_exit(void);
 /**
  * qrdma_mr_get() - look a key up, check what it allows, hold the region
- * @pd: of the QP that asks
- * @key: local or remote key
+ * @pd: of the queue whose work request has the key
+ * @lkey: local key
  * @access: IB_ACCESS_* that the key must grant; 0 for a local read
  * @iova: first byte, as the key names it
  * @len: bytes
@@ -137,8 +140,11 @@ void qrdma_mr_table_exit(void);
  * Context: bottom halves off, until qrdma_mr_put().
  * Return: the region or NULL.
  */
-struct qrdma_mr *qrdma_mr_get(struct ib_pd *pd, u32 key, int access, u64 iova,
-			      u64 len);
+struct qrdma_mr *qrdma_mr_get(const struct ib_pd *pd, u32 lkey, int access,
+			      u64 iova, u64 len);
+/* The same for a key that the peer of @qp uses; it may be a window's. */
+struct qrdma_mr *qrdma_mr_get_remote(const struct qrdma_qp *qp, u32 rkey,
+				     int access, u64 iova, u64 len);
 void qrdma_mr_put(struct qrdma_mr *mr);
 /**
  * qrdma_mr_piece() - the memory behind an address
@@ -152,16 +158,30 @@ void *qrdma_mr_piece(const struct qrdma_mr *mr, u64 iova, u32 *len);
 /* Carry out a REG_MR or a (local or remote) invalidate; 0 or -EINVAL. */
 int qrdma_mr_register(struct qrdma_mr *mr, struct ib_pd *pd, u32 key,
 		      int access);
-int qrdma_mr_invalidate(struct ib_pd *pd, u32 key, bool remote);
+int qrdma_mr_invalidate(const struct qrdma_qp *qp, u32 key, bool remote);
 
 /* For the verbs of mr.c and umem.c, in process context. */
 struct qrdma_mr *qrdma_mr_new(struct ib_pd *pd, enum qrdma_mr_type type);
 void qrdma_mr_free(struct qrdma_mr *mr);
 /* Give a region its key and make it visible to look-ups. */
 int qrdma_mr_publish(struct qrdma_mr *mr);
-/* Make a region unusable, wait for those who use it; and the mirror of it. */
-void qrdma_mr_suspend(struct qrdma_mr *mr);
+void qrdma_mr_unpublish(struct qrdma_mr *mr);
+/*
+ * Make a region unusable, wait for those who use it; -EBUSY where windows are
+ * bound to it. And the mirror of it.
+ */
+int qrdma_mr_suspend(struct qrdma_mr *mr);
 void qrdma_mr_resume(struct qrdma_mr *mr);
+/* Whatever has the key's index; its lock tells if it is it. RCU read side. */
+struct qrdma_mr *qrdma_mr_find(u32 key);
+/* Wait until no copy uses a region that has been made unusable. */
+void qrdma_mr_wait(struct qrdma_mr *mr);
+
+/* mw.c; bottom halves off. 0 or -EINVAL */
+extern const struct ib_device_ops qrdma_mw_ops;
+int qrdma_mw_bind(const struct qrdma_qp *qp, const struct qrdma_swqe *wqe);
+int qrdma_mw_invalidate(const struct qrdma_qp *qp, struct qrdma_mr *win,
+			u32 key, bool remote);
 
 /* umem.c */
 struct ib_mr *qrdma_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
@@ -176,12 +196,13 @@ struct ib_mr *qrdma_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 int qrdma_copy_to_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 		       u32 off, const struct sk_buff *skb, u32 skb_off,
 		       u32 len);
-int qrdma_copy_to_mr(struct ib_pd *pd, u32 rkey, u64 va,
+int qrdma_copy_to_mr(const struct qrdma_qp *qp, u32 rkey, u64 va,
 		     const struct sk_buff *skb, u32 skb_off, u32 len);
 /* Memory to a buffer. */
 int qrdma_copy_from_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 			 u32 off, void *to, u32 len);
-int qrdma_copy_from_mr(struct ib_pd *pd, u32 rkey, u64 va, void *to, u32 len);
+int qrdma_copy_from_mr(const struct qrdma_qp *qp, u32 rkey, u64 va, void *to,
+		       u32 len);
 /* A buffer to memory. */
 int qrdma_copy_buf_to_sges(struct ib_pd *pd, const struct ib_sge *sge, u32 num,
 			   u32 off, const void *from, u32 len);

@@ -10,7 +10,8 @@
 #define SENDS		(BIT_ULL(IB_WR_SEND) | BIT_ULL(IB_WR_SEND_WITH_IMM))
 #define WRITES		(BIT_ULL(IB_WR_RDMA_WRITE) | \
 			 BIT_ULL(IB_WR_RDMA_WRITE_WITH_IMM))
-#define LOCALS		(BIT_ULL(IB_WR_REG_MR) | BIT_ULL(IB_WR_LOCAL_INV))
+#define LOCALS		(BIT_ULL(IB_WR_REG_MR) | BIT_ULL(IB_WR_LOCAL_INV) | \
+			 BIT_ULL(IB_WR_BIND_MW))
 
 /* What each type of QP may be asked to do. */
 static const u64 opcodes[] = {
@@ -104,7 +105,8 @@ static int take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 {
 	int err;
 
-	if (!qrdma_opcode_known(qp, wr->opcode))
+	/* A kernel user has no work request to bind a window with. */
+	if (!qrdma_opcode_known(qp, wr->opcode) || wr->opcode == IB_WR_BIND_MW)
 		return -EINVAL;
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;

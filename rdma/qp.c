@@ -22,6 +22,7 @@
  */
 static DEFINE_XARRAY_ALLOC(qps);
 static u32 next_qpn;
+static atomic64_t last_serial;
 
 void qrdma_qp_table_init(void)
 {
@@ -299,6 +300,7 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		goto err_uncount;
 	}
 	qp->state = IB_QPS_RESET;
+	qp->serial = atomic64_inc_return(&last_serial);
 	qp->send_cq = to_qcq(init->send_cq);
 	qp->recv_cq = to_qcq(init->recv_cq);
 	qp->mtu = QRDMA_MAX_PAYLOAD;

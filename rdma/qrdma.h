@@ -29,6 +29,7 @@ struct qrdma_qp;
 #define QRDMA_MAX_QP		65536
 #define QRDMA_MAX_CQ		65536
 #define QRDMA_MAX_MR		BIT(20)
+#define QRDMA_MAX_MW		BIT(18)
 #define QRDMA_MAX_PD		65536
 #define QRDMA_MAX_AH		65536
 /* Less one, as a process's ring has one slot that is never filled. */
@@ -108,6 +109,7 @@ struct qrdma_dev {
 	atomic_t		nr_cqs;
 	atomic_t		nr_srqs;
 	atomic_t		nr_mrs;
+	atomic_t		nr_mws;
 	atomic_t		nr_pds;
 	atomic_t		nr_ahs;
 	struct net		*net;	/* of @ndev; see net_exit() in net.c */
@@ -197,6 +199,8 @@ enum qrdma_mr_type {
 	QRDMA_MR_DMA,		/* all of kernel memory */
 	QRDMA_MR_FAST_REG,
 	QRDMA_MR_USER,		/* a process's pinned pages */
+	QRDMA_MR_WINDOW_1,	/* memory windows: what they are bound to */
+	QRDMA_MR_WINDOW_2,
 };
 
 enum qrdma_mr_state {
@@ -225,6 +229,9 @@ enum qrdma_mr_state {
  * @next_pages: list that ib_map_mr_sg() makes for the next registration,
  *              while this one may still be in force
  * @nr_next: its entries
+ * @windows: that are bound to it; while there are any, it stays as it is
+ * @parent: of a window, the region that it is bound to; has the pages
+ * @owner: of a window, serial of the QP that bound it
  */
 struct qrdma_mr {
 	struct ib_mr		ibmr;
@@ -245,6 +252,15 @@ struct qrdma_mr {
 	u64			*pages;
 	u64			*next_pages;
 	u32			nr_next;
+	atomic_t		windows;
+	struct qrdma_mr		*parent;
+	u64			owner;
+};
+
+/* A memory window: a region without pages of its own, see mw.c. */
+struct qrdma_mw {
+	struct ib_mw	ibmw;
+	struct qrdma_mr	*win;
 };
 
 /* A work request as the engine sees it: our own copy, checked when taken. */
@@ -278,6 +294,14 @@ struct qrdma_swqe {
 			u32	key;
 			int	access;
 		} reg;
+		struct {
+			u64	addr;
+			u64	length;
+			u32	lkey;
+			u32	mw_rkey;
+			u32	rkey;
+			int	access;
+		} bind;
 	};
 	union {
 		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
@@ -558,6 +582,7 @@ struct qrdma_qp {
 	struct list_head	send_link; /* of send_cq; under its lock */
 	struct list_head	recv_link; /* of recv_cq; likewise */
 	unsigned long		flags;	/* QRDMA_QP_* */
+	u64			serial;	/* no other QP ever has it */
 
 	struct qrdma_sq		sq;
 	struct qrdma_rq		rq;
@@ -660,6 +685,16 @@ static inline bool qrdma_count_in(atomic_t *count, int max)
 static inline struct qrdma_mr *to_qmr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct qrdma_mr, ibmr);
+}
+
+static inline struct qrdma_mw *to_qmw(struct ib_mw *ibmw)
+{
+	return container_of(ibmw, struct qrdma_mw, ibmw);
+}
+
+static inline bool qrdma_is_window(const struct qrdma_mr *mr)
+{
+	return mr->type == QRDMA_MR_WINDOW_1 || mr->type == QRDMA_MR_WINDOW_2;
 }
 
 static inline struct qrdma_ah *to_qah(struct ib_ah *ibah)

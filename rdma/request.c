@@ -227,16 +227,17 @@ static void advance(struct qrdma_qp *qp, const struct qrdma_swqe *wqe)
 void qrdma_sq_run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 			struct qrdma_notify *nt)
 {
-	struct ib_pd *pd = qp->ibqp.pd;
 	int err;
 
 	if (unlikely(wqe->status)) /* known to be wrong when it was taken */
 		err = -EINVAL;
 	else if (wqe->opcode == IB_WR_REG_MR)
-		err = qrdma_mr_register(wqe->reg.mr, pd, wqe->reg.key,
+		err = qrdma_mr_register(wqe->reg.mr, qp->ibqp.pd, wqe->reg.key,
 					wqe->reg.access);
+	else if (wqe->opcode == IB_WR_BIND_MW)
+		err = qrdma_mw_bind(qp, wqe);
 	else
-		err = qrdma_mr_invalidate(pd, wqe->imm_or_key, false);
+		err = qrdma_mr_invalidate(qp, wqe->imm_or_key, false);
 	qp->sq.cur++;
 	qp->sq.fresh++;
 	if (err) {

@@ -352,7 +352,7 @@ static struct sk_buff *build_read_response(struct qrdma_qp *qp,
 		fill_aeth(hdr + op->ext, QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT,
 			  res->msn);
 	if (payload &&
-	    qrdma_copy_from_mr(qp->ibqp.pd, res->rkey, res->va,
+	    qrdma_copy_from_mr(qp, res->rkey, res->va,
 			       skb_put(skb, payload), payload)) {
 		kfree_skb(skb);
 		return ERR_PTR(-EFAULT);

@@ -95,6 +95,16 @@ static enum ib_wc_status take_ud(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	return IB_WC_SUCCESS;
 }
 
+static void take_bind(struct qrdma_swqe *wqe, const struct rxe_send_wr *wr)
+{
+	wqe->bind.addr = wr->wr.mw.addr;
+	wqe->bind.length = wr->wr.mw.length;
+	wqe->bind.lkey = wr->wr.mw.mr_lkey;
+	wqe->bind.mw_rkey = wr->wr.mw.mw_rkey;
+	wqe->bind.rkey = wr->wr.mw.rkey;
+	wqe->bind.access = wr->wr.mw.access;
+}
+
 static enum ib_wc_status take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 				 const struct rxe_send_wqe *copy,
 				 const struct rxe_send_wqe *from)
@@ -110,6 +120,10 @@ static enum ib_wc_status take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	wqe->imm_or_key = wr->ex.invalidate_rkey;
 	if (wr->opcode == IB_WR_LOCAL_INV)
 		return IB_WC_SUCCESS;
+	if (wr->opcode == IB_WR_BIND_MW) {
+		take_bind(wqe, wr);
+		return IB_WC_SUCCESS;
+	}
 
 	status = take_payload(qp, wqe, &copy->dma, from);
 	if (status)

@@ -149,7 +149,12 @@ struct ib_mr *qrdma_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (err)
 		return ERR_PTR(err);
 
-	qrdma_mr_suspend(mr);
+	/* Not where a window hangs on it. */
+	err = qrdma_mr_suspend(mr);
+	if (err) {
+		release(&b);
+		return ERR_PTR(err);
+	}
 	if (b.umem)
 		swap_backing(mr, &b);
 	if (flags & IB_MR_REREG_TRANS)

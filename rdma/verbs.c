@@ -34,6 +34,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = PAGE_MASK;
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
+				 IB_DEVICE_MEM_WINDOW |
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_SRQ_RESIZE |
@@ -52,6 +54,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq_wr = QRDMA_MAX_SRQ_WR;
 	attr->max_srq_sge = QRDMA_MAX_SGE;
 	attr->max_mr = QRDMA_MAX_MR;
+	attr->max_mw = QRDMA_MAX_MW;
 	attr->max_pd = QRDMA_MAX_PD;
 	attr->max_ah = QRDMA_MAX_AH;
 	attr->max_mcast_grp = QRDMA_MAX_GROUPS;
