@@ -16,6 +16,8 @@ static const u8 wc_opcodes[] = {
 	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
 	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+	[IB_WR_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
+	[IB_WR_FLUSH] = IB_WC_FLUSH,
 	[IB_WR_BIND_MW] = IB_WC_BIND_MW,
 	[IB_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
 	[IB_WR_REG_MR] = IB_WC_REG_MR,
@@ -302,12 +304,16 @@ static void read_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 
 	if (!wqe)
 		return;
-	if (wqe->opcode != IB_WR_RDMA_READ) {
+	if (wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	    wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
 		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
 		return;
 	}
 	off = qrdma_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	want = min(qp->mtu, wqe->length - off);
+	/* Annex A19: the answer to those is that of an empty READ. */
+	if (wqe->opcode != IB_WR_RDMA_READ)
+		want = 0;
 	if (pkt->payload != want || last != !qrdma_psn_diff(pkt->psn, wqe->last_psn)) {
 		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
 		return;
@@ -328,7 +334,8 @@ static void atomic_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 
 	if (!wqe)
 		return;
-	if (wqe->opcode == IB_WR_RDMA_READ) {
+	if (wqe->opcode != IB_WR_ATOMIC_CMP_AND_SWP &&
+	    wqe->opcode != IB_WR_ATOMIC_FETCH_AND_ADD) {
 		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
 		return;
 	}

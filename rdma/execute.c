@@ -305,6 +305,101 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 	return res ? QRDMA_OK : QRDMA_INV_REQ;
 }
 
+/* The answer to those of annex A19 is that of an empty READ. */
+static enum qrdma_verdict answer_empty(struct qrdma_qp *qp)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_rres *res = rres_add(qp);
+
+	if (!res)
+		return QRDMA_INV_REQ;
+	res->kind = QRDMA_RRES_READ;
+	res->first_psn = rq->psn;
+	res->psn = rq->psn;
+	res->last_psn = rq->psn;
+	res->msn = rq->msn + 1;
+	return QRDMA_OK;
+}
+
+/* A19.3.2: eight bytes, aligned, that are seen whole or not at all. */
+static enum qrdma_verdict execute_atomic_write(struct qrdma_qp *qp,
+					       const struct qrdma_pkt *pkt)
+{
+	const struct qrdma_reth *reth = (void *)pkt->hdr + pkt->op->ext;
+	u64 va = be64_to_cpu(reth->va), value, *p;
+	u32 len = sizeof(value);
+	enum qrdma_verdict verdict;
+	struct qrdma_mr *mr;
+
+	if (be32_to_cpu(reth->len) != len || pkt->payload != len ||
+	    va & (len - 1) || !allowed(qp, IB_ACCESS_REMOTE_WRITE) ||
+	    skb_copy_bits(pkt->skb, pkt->payload_off, &value, len))
+		return QRDMA_INV_REQ;
+	mr = qrdma_mr_get_remote(qp, be32_to_cpu(reth->rkey),
+				 IB_ACCESS_REMOTE_WRITE, va, len);
+	if (!mr)
+		return QRDMA_REM_ACC;
+	p = qrdma_mr_piece(mr, va, &len);
+	/* Addresses that do not start where a page does may be aligned in name. */
+	if (len < sizeof(value) || !IS_ALIGNED((unsigned long)p, sizeof(value)))
+		verdict = QRDMA_REM_ACC;
+	else
+		verdict = answer_empty(qp);
+	if (verdict == QRDMA_OK) {
+		/* Whoever sees it sees all that was written before. */
+		smp_store_release(p, value);
+		qrdma_count(qp->dev, QRDMA_CNT_RX_ATOMIC_REQUESTS);
+	}
+	qrdma_mr_put(mr);
+	return verdict;
+}
+
+/* The rights that a placement type needs, or 0 where there is no such type. */
+static int flush_access(u32 type)
+{
+	int access = 0;
+
+	if (!type || type & ~(QRDMA_FETH_GLOBAL | QRDMA_FETH_PERSISTENT))
+		return 0;
+	if (type & QRDMA_FETH_GLOBAL)
+		access |= IB_ACCESS_FLUSH_GLOBAL;
+	if (type & QRDMA_FETH_PERSISTENT)
+		access |= IB_ACCESS_FLUSH_PERSISTENT;
+	return access;
+}
+
+/*
+ * A19.3.1: what was written before is visible to all from here on. Memory of
+ * this host always is to who reads it after; it is not durable, and no region
+ * can be made that grants so.
+ */
+static enum qrdma_verdict execute_flush(struct qrdma_qp *qp,
+					const struct qrdma_pkt *pkt)
+{
+	const struct qrdma_feth *feth = (void *)pkt->hdr + pkt->op->imm;
+	const struct qrdma_reth *reth = (void *)pkt->hdr + pkt->op->ext;
+	u32 bits = be32_to_cpu(feth->bits);
+	u32 level = (bits & QRDMA_FETH_SEL_MASK) >> QRDMA_FETH_SEL_SHIFT;
+	int access = flush_access(bits & QRDMA_FETH_PLT_MASK);
+	u64 len = be32_to_cpu(reth->len);
+	struct qrdma_mr *mr;
+
+	if (!access || (qp->rq.access & access) != access ||
+	    level > IB_FLUSH_MR)
+		return QRDMA_INV_REQ;
+	/* Where all of a region is to be flushed, the request need not say where. */
+	if (level == IB_FLUSH_MR)
+		len = QRDMA_WHOLE_MR;
+	mr = qrdma_mr_get_remote(qp, be32_to_cpu(reth->rkey), access,
+				 be64_to_cpu(reth->va), len);
+	if (!mr)
+		return QRDMA_REM_ACC;
+	/* The writes before the answer. */
+	smp_mb();
+	qrdma_mr_put(mr);
+	return answer_empty(qp);
+}
+
 enum qrdma_verdict qrdma_execute(struct qrdma_qp *qp,
 				 const struct qrdma_pkt *pkt,
 				 struct qrdma_notify *nt)
@@ -318,5 +413,9 @@ enum qrdma_verdict qrdma_execute(struct qrdma_qp *qp,
 		return execute_write(qp, pkt, nt);
 	if (flags & QRDMA_OP_READ)
 		return execute_read(qp, pkt);
+	if (flags & QRDMA_OP_ATOMIC_WRITE)
+		return execute_atomic_write(qp, pkt);
+	if (flags & QRDMA_OP_FLUSH)
+		return execute_flush(qp, pkt);
 	return execute_atomic(qp, pkt);
 }

@@ -17,6 +17,7 @@
 #define WRITE_ONLY	0x0a
 #define READ_REQUEST		0x0c
 #define FETCH_ADD	0x14
+#define ATOMIC_WRITE	0x1d
 
 /* As one whose acknowledges have waited in vain: they do not wait again. */
 static struct qrdma_bench *open_prompt(struct kunit *test)
@@ -177,6 +178,26 @@ static void duplicate_atomic(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *value, 103);
 }
 
+/* A19: nor is an atomic write. Its answer is that of an empty READ. */
+static void duplicate_atomic_write(struct kunit *test)
+{
+	struct qrdma_bench *b = open_prompt(test);
+	int i;
+
+	memset(b->mem + 1024, 0x55, 16);
+	qrdma_bench_rdma(b, ATOMIC_WRITE, BENCH_PSN, 1024, 8, 8);
+	EXPECT_SENT(b, "resp:fffffd");
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, b->mem[1024 + i], i);
+	KUNIT_EXPECT_EQ(test, b->mem[1024 + 8], 0x55);
+	b->mem[1024] = 77;
+	qrdma_bench_rdma(b, ATOMIC_WRITE, BENCH_PSN, 1024, 8, 8);
+	EXPECT_SENT(b, "resp:fffffd");
+	KUNIT_EXPECT_EQ(test, b->mem[1024], 77);
+	empty_write(b, BENCH_PSN + 1);
+	EXPECT_SENT(b, "ack:fffffe/2");
+}
+
 /* 9.7.5.2.8: come again; what is behind it is not complained of. */
 static void receiver_not_ready(struct kunit *test)
 {
@@ -224,12 +245,30 @@ static void refused_middle_first(struct kunit *test)
 	refuse_opcode(test, SEND_MIDDLE);
 }
 
-/* Reserved, and those of the annexes that are not supported: 9.7.4.1. */
+/* Reserved: 9.7.4.1. */
 static void refused_reserved(struct kunit *test)
 {
 	refuse_opcode(test, 0x15);
 }
 
+/* Eight bytes, no more and no less, at an aligned address. */
+static void refused_atomic_write(struct kunit *test)
+{
+	struct qrdma_bench *b = open_prompt(test);
+
+	qrdma_bench_rdma(b, ATOMIC_WRITE, BENCH_PSN, 1024, 8, 4);
+	expect_refused(b, "nak1:fffffd/0", "");
+}
+
+static void refused_atomic_write_at(struct kunit *test)
+{
+	struct qrdma_bench *b = open_prompt(test);
+
+	qrdma_bench_rdma(b, ATOMIC_WRITE, BENCH_PSN, 1028, 8, 8);
+	expect_refused(b, "nak1:fffffd/0", "");
+}
+
+/* It has to say what it is for. */
 static void refused_flush(struct kunit *test)
 {
 	refuse_opcode(test, 0x1c);
@@ -361,9 +400,12 @@ static struct kunit_case responder_cases[] = {
 	KUNIT_CASE(duplicate_is_urgent),
 	KUNIT_CASE(duplicate_read),
 	KUNIT_CASE(duplicate_atomic),
+	KUNIT_CASE(duplicate_atomic_write),
 	KUNIT_CASE(receiver_not_ready),
 	KUNIT_CASE(refused_middle_first),
 	KUNIT_CASE(refused_reserved),
+	KUNIT_CASE(refused_atomic_write),
+	KUNIT_CASE(refused_atomic_write_at),
 	KUNIT_CASE(refused_flush),
 	KUNIT_CASE(refused_after_reset),
 	KUNIT_CASE(refused_interruption),

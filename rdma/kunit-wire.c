@@ -79,7 +79,7 @@ static struct kunit_suite psn_suite = {
 	.test_cases = psn_cases,
 };
 
-/* Table 38, as far as RC, UC and UD go, without the opcodes of later annexes. */
+/* Table 38, as far as RC, UC and UD go, with the opcodes of annex A19. */
 struct expected_opcode {
 	u8	opcode;
 	u32	what;		/* direction, operation, place in the message */
@@ -120,6 +120,8 @@ static const struct expected_opcode table_38[] = {
 	{ 0x14, REQ | QRDMA_OP_ATOMIC | ONLY, QRDMA_OP_ATMETH, false },
 	{ 0x16, REQ | QRDMA_OP_SEND | LAST, QRDMA_OP_INV, true },
 	{ 0x17, REQ | QRDMA_OP_SEND | ONLY, QRDMA_OP_INV, true },
+	{ 0x1c, REQ | QRDMA_OP_FLUSH | ONLY, QRDMA_OP_RETH, false },
+	{ 0x1d, REQ | QRDMA_OP_ATOMIC_WRITE | ONLY, QRDMA_OP_RETH, true },
 	{ 0x20, REQ | QRDMA_OP_SEND | FIRST, 0, true },
 	{ 0x21, REQ | QRDMA_OP_SEND | MIDDLE, 0, true },
 	{ 0x22, REQ | QRDMA_OP_SEND | LAST, 0, true },
@@ -167,6 +169,9 @@ static u32 headers_size(const struct expected_opcode *want)
 	u32 size = 12;
 	int i;
 
+	/* The one whose FETH stands in front of all the others. */
+	if (want && want->what & QRDMA_OP_FLUSH)
+		size += 4;
 	for (i = 0; want && i < ARRAY_SIZE(ext_headers); i++)
 		if (want->headers & ext_headers[i].header)
 			size += ext_headers[i].size;
@@ -191,7 +196,7 @@ static void opcode_known(struct kunit *test)
 				    named || is_rc(i), "%#04x", i);
 		known += named;
 	}
-	KUNIT_EXPECT_EQ(test, known, 37);
+	KUNIT_EXPECT_EQ(test, known, 39);
 }
 
 static void opcode_flags(struct kunit *test)
@@ -218,7 +223,7 @@ static void opcode_headers(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(table_38); i++) {
 		const struct expected_opcode *want = &table_38[i];
-		u32 off = 12;
+		u32 off = want->what & QRDMA_OP_FLUSH ? 16 : 12;
 
 		op = &qrdma_opcodes[want->opcode];
 		for (j = 0; j < ARRAY_SIZE(ext_headers); j++) {

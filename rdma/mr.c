@@ -328,8 +328,9 @@ static bool allows(const struct qrdma_mr *mr, const struct qrdma_qp *qp,
 		if (qrdma_is_window(mr) && !window_serves(mr, qp))
 			return false;
 	}
-	return iova >= mr->iova && len <= mr->length &&
-	       iova - mr->iova <= mr->length - len;
+	return (iova >= mr->iova && len <= mr->length &&
+		iova - mr->iova <= mr->length - len) ||
+	       unlikely(len == QRDMA_WHOLE_MR);
 }
 
 static __always_inline struct qrdma_mr *get(const struct ib_pd *pd, u32 key,

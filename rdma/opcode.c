@@ -12,6 +12,7 @@
 #define AETH	sizeof(struct qrdma_aeth)
 #define ATMACK	sizeof(struct qrdma_atmack)
 #define DETH	sizeof(struct qrdma_deth)
+#define FETH	sizeof(struct qrdma_feth)
 #define IMM	4
 
 #define REQ	QRDMA_OP_REQUEST
@@ -160,9 +161,28 @@ const struct qrdma_opcode qrdma_opcodes[256] = {
 		.flags = REQ | DATA,
 		.hdr_len = BTH,
 	},
-	[0x18 ... 0x1f] = {
+	[0x18 ... 0x1b] = {
 		.flags = REQ | DATA,
 		.hdr_len = BTH,
+	},
+	[0x1e ... 0x1f] = {
+		.flags = REQ | DATA,
+		.hdr_len = BTH,
+	},
+	/* Annex A19. */
+	[IB_OPCODE_RC_FLUSH] = {
+		.name = "RC_FLUSH",
+		.flags = REQ | QRDMA_OP_FLUSH | ONLY | QRDMA_OP_RETH,
+		.hdr_len = BTH + FETH + RETH,
+		.ext = BTH + FETH,
+		.imm = BTH,
+	},
+	[IB_OPCODE_RC_ATOMIC_WRITE] = {
+		.name = "RC_ATOMIC_WRITE",
+		.flags = REQ | QRDMA_OP_ATOMIC_WRITE | ONLY | DATA |
+			 QRDMA_OP_RETH,
+		.hdr_len = BTH + RETH,
+		.ext = BTH,
 	},
 	[IB_OPCODE_UC_SEND_FIRST] = {
 		.name = "UC_SEND_FIRST",

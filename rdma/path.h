@@ -42,12 +42,17 @@ static inline u32 qrdma_npkts(const struct qrdma_qp *qp, u32 len)
 	return len ? DIV_ROUND_UP(len, qp->mtu) : 1;
 }
 
-/* Opcodes of work requests in the engines are below 64. */
+/*
+ * What is answered by more than an acknowledge, as a READ is: all that counts
+ * against max_rd_atomic. Opcodes in the engines are below 64.
+ */
 static inline bool qrdma_is_read_or_atomic(u8 opcode)
 {
 	return BIT_ULL(opcode) & (BIT_ULL(IB_WR_RDMA_READ) |
 				  BIT_ULL(IB_WR_ATOMIC_CMP_AND_SWP) |
-				  BIT_ULL(IB_WR_ATOMIC_FETCH_AND_ADD));
+				  BIT_ULL(IB_WR_ATOMIC_FETCH_AND_ADD) |
+				  BIT_ULL(IB_WR_ATOMIC_WRITE) |
+				  BIT_ULL(IB_WR_FLUSH));
 }
 
 static inline bool qrdma_is_local(u8 opcode)
@@ -125,6 +130,7 @@ void qrdma_qp_notify(struct qrdma_qp *qp, const struct qrdma_notify *nt);
 
 /* mr.c */
 extern const struct ib_device_ops qrdma_mr_ops;
+#define QRDMA_WHOLE_MR		U64_MAX
 void qrdma_mr_table_exit(void);
 /**
  * qrdma_mr_get() - look a key up, check what it allows, hold the region
@@ -132,7 +138,7 @@ void qrdma_mr_table_exit(void);
  * @lkey: local key
  * @access: IB_ACCESS_* that the key must grant; 0 for a local read
  * @iova: first byte, as the key names it
- * @len: bytes
+ * @len: bytes; QRDMA_WHOLE_MR: all of the region, whatever @iova is
  *
  * A region held cannot be invalidated or deregistered: who does so waits,
  * spinning, so hold it for one packet only.

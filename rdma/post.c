@@ -20,7 +20,8 @@ static const u64 opcodes[] = {
 		      BIT_ULL(IB_WR_SEND_WITH_INV) |
 		      BIT_ULL(IB_WR_RDMA_READ) |
 		      BIT_ULL(IB_WR_ATOMIC_CMP_AND_SWP) |
-		      BIT_ULL(IB_WR_ATOMIC_FETCH_AND_ADD),
+		      BIT_ULL(IB_WR_ATOMIC_FETCH_AND_ADD) |
+		      BIT_ULL(IB_WR_ATOMIC_WRITE) | BIT_ULL(IB_WR_FLUSH),
 	[IB_QPT_UC] = SENDS | WRITES | LOCALS,
 	[IB_QPT_UD] = SENDS,
 };
@@ -105,8 +106,9 @@ static int take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 {
 	int err;
 
-	/* A kernel user has no work request to bind a window with. */
-	if (!qrdma_opcode_known(qp, wr->opcode) || wr->opcode == IB_WR_BIND_MW)
+	/* A kernel user has no work requests for some. */
+	if (!qrdma_opcode_known(qp, wr->opcode) ||
+	    wr->opcode == IB_WR_BIND_MW || wr->opcode == IB_WR_FLUSH)
 		return -EINVAL;
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;
@@ -132,6 +134,10 @@ static int take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	if (unlikely(!qp->connected))
 		return take_ud(qp, wqe, wr);
 	switch (wr->opcode) {
+	case IB_WR_ATOMIC_WRITE:
+		if (wqe->length != sizeof(u64))
+			return -EINVAL;
+		fallthrough;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:

@@ -124,9 +124,10 @@ static int init_sq(struct qrdma_sq *sq, const struct ib_qp_init_attr *init,
 	sq->max_inline = cap->max_inline_data;
 	sq->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	sq->mask = size - 1;
+	/* The value of an atomic write needs as much as that at least. */
 	sq->stride = ALIGN(sizeof(struct qrdma_swqe) +
-			   max_t(u32, sq->max_sge * sizeof(struct ib_sge),
-				 sq->max_inline), sizeof(u64));
+			   max3(sq->max_sge * (u32)sizeof(struct ib_sge),
+				sq->max_inline, (u32)sizeof(u64)), sizeof(u64));
 	sq->ip_id = get_random_u16();
 	sq->buf = kvcalloc(size, sq->stride, GFP_KERNEL_ACCOUNT);
 	return sq->buf ? 0 : -ENOMEM;
@@ -185,8 +186,8 @@ static int init_user(struct qrdma_qp *qp, struct ib_qp_cap *cap,
 	sges = sq->max_sge * sizeof(struct rxe_sge);
 	ring = qrdma_ring_create(udata, sq->mask + 1,
 				 sizeof(struct rxe_send_wqe) +
-				 max_t(size_t, sges, sq->max_inline),
-				 &resp.sq_mi);
+				 max3(sges, (size_t)sq->max_inline,
+				      sizeof(u64)), &resp.sq_mi);
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	sq->user = ring;

@@ -283,6 +283,8 @@ struct qrdma_swqe {
 			u32	rkey;
 			u64	compare_add;
 			u64	swap;
+			u32	flush_length;
+			u32	flush_bits;	/* as in the FETH */
 		} rdma;
 		struct {
 			struct qrdma_av	av;

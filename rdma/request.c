@@ -55,6 +55,12 @@ static const struct opcode_set rc_opcodes[] = {
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = {
 		.only = IB_OPCODE_RC_FETCH_ADD,
 	},
+	[IB_WR_ATOMIC_WRITE] = {
+		.only = IB_OPCODE_RC_ATOMIC_WRITE,
+	},
+	[IB_WR_FLUSH] = {
+		.only = IB_OPCODE_RC_FLUSH,
+	},
 };
 
 u8 qrdma_request_opcode(const struct qrdma_swqe *wqe, bool first, bool last)
@@ -117,6 +123,13 @@ static void fill_headers(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
 		reth->va = cpu_to_be64(wqe->rdma.remote_addr + off);
 		reth->rkey = cpu_to_be32(wqe->rdma.rkey);
 		reth->len = cpu_to_be32(wqe->length - off);
+	}
+	if (unlikely(op->flags & QRDMA_OP_FLUSH)) {
+		struct qrdma_feth *feth = (void *)hdr + op->imm;
+		struct qrdma_reth *reth = (void *)hdr + op->ext;
+
+		feth->bits = cpu_to_be32(wqe->rdma.flush_bits);
+		reth->len = cpu_to_be32(wqe->rdma.flush_length);
 	}
 	if (op->flags & QRDMA_OP_ATMETH) {
 		struct qrdma_atmeth *at = (void *)hdr + op->ext;
@@ -184,6 +197,8 @@ static struct sk_buff *build_next(struct qrdma_qp *qp,
 
 	if (qrdma_is_read_or_atomic(wqe->opcode)) {
 		opcode = qrdma_request_opcode(wqe, true, true);
+		if (wqe->opcode == IB_WR_ATOMIC_WRITE)
+			payload = sizeof(u64);
 	} else {
 		payload = min(qp->mtu, wqe->length - off);
 		opcode = qrdma_request_opcode(wqe, !pkt,
@@ -346,8 +361,7 @@ static void ask_for_ack(struct qrdma_qp *qp, struct sk_buff *skb,
 	    next_wqe(qp, nt) && !sq->starved)
 		return;
 	sq->ack_asked = sq->psn;
-	if (!(qrdma_opcodes[bth->opcode].flags &
-	      (QRDMA_OP_READ | QRDMA_OP_ATOMIC)))
+	if (!(qrdma_opcodes[bth->opcode].flags & QRDMA_OP_ANSWERED))
 		bth->apsn |= cpu_to_be32(QRDMA_BTH_ACK_REQ);
 }
 

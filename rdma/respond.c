@@ -158,6 +158,23 @@ static void duplicate_atomic(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 	}
 }
 
+/* Nor is an atomic write, nor a flush: both have an empty answer. */
+static void duplicate_empty(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_rres dup = {
+		.kind = QRDMA_RRES_READ,
+		.dup = true,
+		.first_psn = pkt->psn,
+		.psn = pkt->psn,
+		.last_psn = pkt->psn,
+		.msn = rq->msn,
+	};
+
+	if (rq->max_dest_rd && !pending_answer(rq, pkt->psn, pkt->psn))
+		answer_again(rq, &dup);
+}
+
 /* The open message of rq->psn is not touched by any of this. */
 static void duplicate(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 {
@@ -168,6 +185,8 @@ static void duplicate(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 		duplicate_read(qp, pkt);
 	else if (pkt->op->flags & QRDMA_OP_ATOMIC)
 		duplicate_atomic(qp, pkt);
+	else if (pkt->op->flags & (QRDMA_OP_ATOMIC_WRITE | QRDMA_OP_FLUSH))
+		duplicate_empty(qp, pkt);
 	else
 		owe_ack(rq, qrdma_psn_add(rq->psn, QRDMA_PSN_MASK));
 	/* The peer is in doubt. */
@@ -243,7 +262,7 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 		refuse(qp, verdict, nt);
 		return;
 	}
-	if (pkt->ack_req && !(flags & (QRDMA_OP_READ | QRDMA_OP_ATOMIC)))
+	if (pkt->ack_req && !(flags & QRDMA_OP_ANSWERED))
 		owe_ack(rq, rq->psn);
 	rq->psn = qrdma_psn_add(rq->psn, 1);
 	if (flags & QRDMA_OP_END) {

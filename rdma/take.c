@@ -83,6 +83,34 @@ static enum ib_wc_status take_atomic(struct qrdma_swqe *wqe,
 	return IB_WC_SUCCESS;
 }
 
+/* The value stands where inline data would. */
+static enum ib_wc_status take_atomic_write(struct qrdma_swqe *wqe,
+					   const struct rxe_send_wqe *copy,
+					   const struct rxe_send_wqe *from)
+{
+	copy_once(wqe->inline_data, from->dma.atomic_wr, sizeof(u64));
+	wqe->send_flags |= IB_SEND_INLINE;
+	wqe->length = sizeof(u64);
+	wqe->rdma.remote_addr = copy->wr.wr.rdma.remote_addr;
+	wqe->rdma.rkey = copy->wr.wr.rdma.rkey;
+	return IB_WC_SUCCESS;
+}
+
+/* Nothing here is durable: only visibility can be asked for. */
+static enum ib_wc_status take_flush(struct qrdma_swqe *wqe,
+				    const struct rxe_send_wr *wr)
+{
+	u32 type = wr->wr.flush.type, level = wr->wr.flush.level;
+
+	if (!type || type & ~QRDMA_FETH_PLT_MASK || level > IB_FLUSH_MR)
+		return IB_WC_LOC_QP_OP_ERR;
+	wqe->rdma.remote_addr = wr->wr.flush.remote_addr;
+	wqe->rdma.rkey = wr->wr.flush.rkey;
+	wqe->rdma.flush_length = wr->wr.flush.length;
+	wqe->rdma.flush_bits = level << QRDMA_FETH_SEL_SHIFT | type;
+	return IB_WC_SUCCESS;
+}
+
 static enum ib_wc_status take_ud(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 				 const struct rxe_send_wr *wr)
 {
@@ -124,6 +152,11 @@ static enum ib_wc_status take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 		take_bind(wqe, wr);
 		return IB_WC_SUCCESS;
 	}
+
+	if (wr->opcode == IB_WR_ATOMIC_WRITE)
+		return take_atomic_write(wqe, copy, from);
+	if (wr->opcode == IB_WR_FLUSH)
+		return take_flush(wqe, wr);
 
 	status = take_payload(qp, wqe, &copy->dma, from);
 	if (status)

@@ -79,6 +79,19 @@ static_assert(sizeof(struct qrdma_aeth) == 4);
 #define QRDMA_NAK_REM_ACC	2
 #define QRDMA_NAK_REM_OP	3
 
+/* Flush extended transport header, annex A19.4.1. */
+struct qrdma_feth {
+	__be32	bits;		/* selectivity level and placement type */
+};
+
+static_assert(sizeof(struct qrdma_feth) == 4);
+
+#define QRDMA_FETH_GLOBAL	BIT(0)
+#define QRDMA_FETH_PERSISTENT	BIT(1)
+#define QRDMA_FETH_PLT_MASK	0x0f
+#define QRDMA_FETH_SEL_SHIFT	4
+#define QRDMA_FETH_SEL_MASK	0x30
+
 struct qrdma_atmack {
 	__be64	orig;
 } __packed;
@@ -118,6 +131,11 @@ static_assert(sizeof(struct qrdma_atmack) == 8);
 #define QRDMA_OP_AETH		BIT(14)
 #define QRDMA_OP_ATMACK		BIT(15)
 #define QRDMA_OP_DETH		BIT(16)
+#define QRDMA_OP_ATOMIC_WRITE	BIT(17)
+#define QRDMA_OP_FLUSH		BIT(18)
+/* Requests that are answered by more than an acknowledge. */
+#define QRDMA_OP_ANSWERED	(QRDMA_OP_READ | QRDMA_OP_ATOMIC | \
+				 QRDMA_OP_ATOMIC_WRITE | QRDMA_OP_FLUSH)
 
 /**
  * struct qrdma_opcode - one entry of the opcode table
@@ -125,7 +143,7 @@ static_assert(sizeof(struct qrdma_atmack) == 8);
  * @flags: QRDMA_OP_*
  * @hdr_len: bytes of BTH and extended headers; 0 where a packet is dropped
  * @ext: offset of the RETH, AtomicETH, AETH or DETH from the BTH
- * @imm: offset of ImmDt or IETH from the BTH
+ * @imm: offset of ImmDt, IETH or FETH from the BTH
  */
 struct qrdma_opcode {
 	const char	*name;

@@ -37,6 +37,7 @@ static const struct qv_group *const groups[] = {
 	&qv_error, &qv_flush, &qv_state, &qv_notify, &qv_context, &qv_traffic,
 	&qv_endless, &qv_kinds, &qv_cm, &qv_late, &qv_types, &qv_drain, &qv_uc, &qv_lossy,
 	&qv_ud, &qv_srq, &qv_cq, &qv_mcast, &qv_group,
+	&qv_a19,
 };
 
 /* One run at a time; protects result. Taken before devices_lock. */

@@ -146,7 +146,8 @@ struct qv_group {
 extern const struct qv_group qv_send, qv_write, qv_read, qv_atomic, qv_mr,
 	qv_access, qv_error, qv_flush, qv_state, qv_notify, qv_context,
 	qv_traffic, qv_endless, qv_kinds, qv_cm, qv_late, qv_types, qv_drain, qv_uc, qv_lossy,
-	qv_ud, qv_srq, qv_cq, qv_mcast, qv_group;
+	qv_ud, qv_srq, qv_cq, qv_mcast, qv_group,
+	qv_a19;
 
 /* link.c */
 int qv_open(struct qv_link *l);
