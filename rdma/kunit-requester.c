@@ -523,6 +523,35 @@ static void read_fence(struct kunit *test)
 	EXPECT_SENT(b, "send:fffffe!");
 }
 
+static void count_call(struct ib_cq *ibcq, void *context)
+{
+	++*(u32 *)context;
+}
+
+/*
+ * A verb leaves it to the QP's work to tell of what it completes. Where the
+ * QP ends before that has run, whoever waits for the queue is told still.
+ */
+static void reset_tells_queue(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+	const struct ib_send_wr wr = { .opcode = IB_WR_LOCAL_INV };
+	const struct ib_send_wr *bad;
+	u32 calls = 0;
+
+	b->scq.ibcq.comp_handler = count_call;
+	b->scq.ibcq.cq_context = &calls;
+	qrdma_cq_ops.req_notify_cq(&b->scq.ibcq, IB_CQ_NEXT_COMP);
+	/* There is no such key. */
+	KUNIT_ASSERT_EQ(test, 0, qrdma_post_send(&b->qp.ibqp, &wr, &bad));
+	KUNIT_EXPECT_EQ(test, 0, calls);
+	KUNIT_EXPECT_EQ(test, 0, qrdma_modify_qp(&b->qp.ibqp, &attr,
+						 IB_QP_STATE, NULL));
+	KUNIT_EXPECT_EQ(test, 1, calls);
+	b->scq.ibcq.comp_handler = NULL;
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(asks_at_the_end),
 	KUNIT_CASE(ack_for_all),
@@ -551,6 +580,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(read_ends_early),
 	KUNIT_CASE(read_limit),
 	KUNIT_CASE(read_fence),
+	KUNIT_CASE(reset_tells_queue),
 	{}
 };
 

@@ -333,6 +333,22 @@ err_uncount:
 }
 
 /*
+ * The work that was to call handlers will not run. What the queues' handlers
+ * have to be told outlasts the QP: a queue that is armed no more, with a
+ * completion in it, would be waited for in vain. Events of the QP do not.
+ */
+static void tell_queues(struct qrdma_qp *qp)
+{
+	struct qrdma_notify nt = {
+		.flags = atomic_xchg(&qp->nt_left, 0) & QRDMA_NT_OF_CQS,
+	};
+
+	local_bh_disable();
+	qrdma_qp_notify(qp, &nt);
+	local_bh_enable();
+}
+
+/*
  * Stop all that runs for the QP: receive, sends and handlers (bottom halves
  * off, so an RCU grace period waits for them), its timer, its work.
  */
@@ -348,6 +364,7 @@ static void quiesce(struct qrdma_qp *qp)
 	hrtimer_cancel(&qp->timer);
 	hrtimer_cancel(&qp->ack_timer);
 	cancel_work_sync(&qp->work);
+	tell_queues(qp);
 }
 
 static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
@@ -400,8 +417,11 @@ void qrdma_qp_reset(struct qrdma_qp *qp)
 	rq->rnr_sent = false;
 	rq->established = false;
 	rq->ack_owed = false;
+	rq->ack_now = false;
 	rq->ack_timer_on = false;
 	rq->ack_armed = 0;
+	/* One that came to wait meanwhile would go to the next peer. */
+	atomic64_set(&rq->ack_later, 0);
 	rq->ack_skip = 0;
 	rq->flush_wait = 0;
 	rq->out_tail = rq->res_head;

@@ -645,6 +645,8 @@ struct qrdma_notify {
 #define QRDMA_NT_QP_REQ_ERR	BIT(7)
 #define QRDMA_NT_QP_ACCESS_ERR	BIT(8)
 #define QRDMA_NT_LAST_WQE	BIT(9)
+#define QRDMA_NT_OF_CQS		(QRDMA_NT_SEND_CQ | QRDMA_NT_RECV_CQ | \
+				 QRDMA_NT_SEND_CQ_ERR | QRDMA_NT_RECV_CQ_ERR)
 
 /* A batch of received packets, see recv.c. */
 struct qrdma_rx {
