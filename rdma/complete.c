@@ -37,6 +37,9 @@ void qrdma_sq_complete(struct qrdma_qp *qp, enum ib_wc_status status,
 		sq->rd_atomic--;
 		sq->read_psns -= qrdma_psn_diff(wqe->last_psn, wqe->first_psn);
 	}
+	if (unlikely(status != IB_WC_SUCCESS))
+		qrdma_count_error(qp->dev, status, QRDMA_CNT_REQ_CQE_ERROR,
+				  QRDMA_CNT_REQ_CQE_FLUSH_ERROR);
 	tell = status != IB_WC_SUCCESS || sq->sig_all ||
 	       (wqe->send_flags & IB_SEND_SIGNALED);
 	if (tell) {
@@ -224,6 +227,7 @@ static void nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
 		sequence_nak(qp, nt);
 		break;
 	case QRDMA_NAK_INV_REQ:
+		qrdma_count(qp->dev, QRDMA_CNT_REQ_REMOTE_INVALID_REQUEST);
 		fail_oldest(qp, IB_WC_REM_INV_REQ_ERR, nt);
 		break;
 	case QRDMA_NAK_REM_ACC:

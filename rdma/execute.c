@@ -27,6 +27,10 @@ void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 	wc->wr_id = qrdma_rwqe(ring, ring->tail)->wr_id;
 	wc->qp = &qp->ibqp;
 	wc->port_num = 1;
+	if (unlikely(wc->status != IB_WC_SUCCESS))
+		qrdma_count_error(qp->dev, wc->status,
+				  QRDMA_CNT_RESP_CQE_ERROR,
+				  QRDMA_CNT_RESP_CQE_FLUSH_ERROR);
 	qp->rq.wqe = NULL;
 	/* The slot is free before its owner can hear of it. */
 	smp_store_release(&ring->tail, ring->tail + 1);
@@ -70,6 +74,8 @@ void qrdma_rq_receive_failed(struct qrdma_qp *qp, enum ib_wc_status status,
 		.src_qp = src_qp,
 	};
 
+	if (status == IB_WC_LOC_LEN_ERR)
+		qrdma_count(qp->dev, QRDMA_CNT_RESP_LOCAL_LENGTH_ERROR);
 	/* The open message has no receive any more. */
 	qp->rq.flags = 0;
 	qrdma_rq_complete(qp, &wc, true, nt);

@@ -75,6 +75,13 @@ enum qrdma_counter {
 	QRDMA_CNT_RX_ATOMIC_REQUESTS,
 	QRDMA_CNT_REQ_REMOTE_ACCESS_ERRORS,
 	QRDMA_CNT_RESP_REMOTE_ACCESS_ERRORS,
+	QRDMA_CNT_REQ_REMOTE_INVALID_REQUEST,
+	QRDMA_CNT_RESP_LOCAL_LENGTH_ERROR,
+	QRDMA_CNT_REQ_CQE_ERROR,
+	QRDMA_CNT_REQ_CQE_FLUSH_ERROR,
+	QRDMA_CNT_RESP_CQE_ERROR,
+	QRDMA_CNT_RESP_CQE_FLUSH_ERROR,
+	QRDMA_CNT_OUT_OF_BUFFER,
 	QRDMA_NUM_COUNTERS
 };
 
@@ -396,6 +403,17 @@ static inline void qrdma_count_n(const struct qrdma_dev *dev,
 				 enum qrdma_counter c, u64 n)
 {
 	this_cpu_add(dev->stats->cnt[c], n);
+}
+
+/* Count a completion in error: all of them as @any, those of a flush as well. */
+static inline void qrdma_count_error(const struct qrdma_dev *dev,
+				     enum ib_wc_status status,
+				     enum qrdma_counter any,
+				     enum qrdma_counter flush)
+{
+	qrdma_count(dev, any);
+	if (status == IB_WC_WR_FLUSH_ERR)
+		qrdma_count(dev, flush);
 }
 
 /* Payload bytes that a packet may have on the port as it is now. */

@@ -211,6 +211,7 @@ static void refuse(struct qrdma_qp *qp, enum qrdma_verdict verdict,
 	case QRDMA_OK:
 		return;
 	case QRDMA_RNR:
+		qrdma_count(qp->dev, QRDMA_CNT_OUT_OF_BUFFER);
 		qrdma_count(qp->dev, QRDMA_CNT_RNR_NAK_SENT);
 		rq->rnr_sent = true;
 		owe(rq, QRDMA_AETH_RNR | rq->min_rnr_timer, rq->psn);

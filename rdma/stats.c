@@ -31,6 +31,13 @@ static const struct rdma_stat_desc descs[] = {
 	[QRDMA_CNT_RX_ATOMIC_REQUESTS].name = "rx_atomic_requests",
 	[QRDMA_CNT_REQ_REMOTE_ACCESS_ERRORS].name = "req_remote_access_errors",
 	[QRDMA_CNT_RESP_REMOTE_ACCESS_ERRORS].name = "resp_remote_access_errors",
+	[QRDMA_CNT_REQ_REMOTE_INVALID_REQUEST].name = "req_remote_invalid_request",
+	[QRDMA_CNT_RESP_LOCAL_LENGTH_ERROR].name = "resp_local_length_error",
+	[QRDMA_CNT_REQ_CQE_ERROR].name = "req_cqe_error",
+	[QRDMA_CNT_REQ_CQE_FLUSH_ERROR].name = "req_cqe_flush_error",
+	[QRDMA_CNT_RESP_CQE_ERROR].name = "resp_cqe_error",
+	[QRDMA_CNT_RESP_CQE_FLUSH_ERROR].name = "resp_cqe_flush_error",
+	[QRDMA_CNT_OUT_OF_BUFFER].name = "out_of_buffer",
 };
 
 static_assert(ARRAY_SIZE(descs) == QRDMA_NUM_COUNTERS);

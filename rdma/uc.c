@@ -135,6 +135,9 @@ void qrdma_uc_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	case QRDMA_RECV_PROT:
 		qrdma_qp_fail(qp);
 		break;
+	case QRDMA_RNR:
+		qrdma_count(qp->dev, QRDMA_CNT_OUT_OF_BUFFER);
+		fallthrough;
 	default:
 		/* 9.9.3: there is nobody to tell. */
 		drop_message(qp);

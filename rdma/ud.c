@@ -174,6 +174,7 @@ void qrdma_ud_datagram(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	}
 	wqe = qrdma_rq_next(qp);
 	if (!wqe) {
+		qrdma_count(qp->dev, QRDMA_CNT_OUT_OF_BUFFER);
 		qrdma_count(qp->dev, QRDMA_CNT_RX_MSG_DROPPED);
 		return;
 	}
