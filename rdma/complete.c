@@ -6,6 +6,7 @@
  */
 #include <linux/unaligned.h>
 #include "path.h"
+#include "trace.h"
 
 static const u8 wc_opcodes[] = {
 	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
@@ -49,6 +50,7 @@ void qrdma_sq_complete(struct qrdma_qp *qp, enum ib_wc_status status,
 		wc.opcode = wc_opcodes[wqe->opcode];
 		wc.byte_len = wqe->length;
 		wc.qp = &qp->ibqp;
+		trace_qrdma_complete(qp, &wc, true);
 	}
 	if (sq->cur == sq->tail) {
 		sq->cur++;
@@ -182,7 +184,7 @@ static void ack_through(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
 		sq->una = una;
 	if (missing && !sq->rewound) {
 		qrdma_count(qp->dev, QRDMA_CNT_IMPLIED_NAK_SEQ_ERR);
-		qrdma_sq_rewind(qp);
+		qrdma_sq_rewind(qp, QRDMA_REWIND_ANSWER_LOST);
 	}
 }
 
@@ -200,7 +202,7 @@ static void rnr_nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
 		}
 		sq->rnr_left--;
 	}
-	qrdma_sq_rewind(qp);
+	qrdma_sq_rewind(qp, QRDMA_REWIND_RNR);
 	qrdma_timer_rnr(qp, code);
 }
 
@@ -217,7 +219,7 @@ static void sequence_nak(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	}
 	sq->retries_left--;
 	sq->probing = false;
-	qrdma_sq_rewind(qp);
+	qrdma_sq_rewind(qp, QRDMA_REWIND_NAK);
 }
 
 static void nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)

@@ -7,6 +7,7 @@
 #include <linux/atomic.h>
 #include <linux/unaligned.h>
 #include "path.h"
+#include "trace.h"
 
 struct qrdma_rwqe *qrdma_rq_next(struct qrdma_qp *qp)
 {
@@ -27,6 +28,7 @@ void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 	wc->wr_id = qrdma_rwqe(ring, ring->tail)->wr_id;
 	wc->qp = &qp->ibqp;
 	wc->port_num = 1;
+	trace_qrdma_complete(qp, wc, false);
 	if (unlikely(wc->status != IB_WC_SUCCESS))
 		qrdma_count_error(qp->dev, wc->status,
 				  QRDMA_CNT_RESP_CQE_ERROR,

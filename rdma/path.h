@@ -250,6 +250,8 @@ void qrdma_qp_queue_work(struct qrdma_qp *qp);
 void qrdma_qp_reset(struct qrdma_qp *qp);
 
 /* state.c */
+/* The owner ends the QP, or starts it anew: from here on it is in RESET. */
+void qrdma_qp_stop(struct qrdma_qp *qp);
 /**
  * qrdma_qp_fail() - move a QP to the error state
  * @qp: the QP
@@ -279,8 +281,16 @@ int qrdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
  * Where somebody else is at it already, he will find the new work.
  */
 void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt);
+/* Why a requester starts over, for who traces it. */
+enum qrdma_rewind {
+	QRDMA_REWIND_ANSWER_LOST,	/* the peer acknowledges beyond a READ */
+	QRDMA_REWIND_NAK,
+	QRDMA_REWIND_RNR,
+	QRDMA_REWIND_TIMEOUT,
+};
+
 /* Take up sending again at the oldest packet that is not acknowledged. */
-void qrdma_sq_rewind(struct qrdma_qp *qp);
+void qrdma_sq_rewind(struct qrdma_qp *qp, enum qrdma_rewind why);
 /* Point sq.cur to the work request that holds sq.psn. */
 void qrdma_sq_seek(struct qrdma_qp *qp);
 /* The opcode of a packet of @wqe over RC; IB_OPCODE_UC makes it one of UC. */

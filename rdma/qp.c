@@ -356,9 +356,7 @@ static void quiesce(struct qrdma_qp *qp)
 {
 	if (qp->type == IB_QPT_RC)
 		qrdma_rq_ack_now(qp);
-	spin_lock_irq(&qp->state_lock);
-	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	spin_unlock_irq(&qp->state_lock);
+	qrdma_qp_stop(qp);
 	/* Who saw the old state may start the timer until this is over. */
 	synchronize_rcu_expedited();
 	hrtimer_cancel(&qp->timer);

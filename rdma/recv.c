@@ -10,6 +10,7 @@
 #include <net/ipv6.h>
 #include <kunit-hooks.h>
 #include "path.h"
+#include "trace.h"
 
 /* Which lock of rx->qp is held. */
 enum {
@@ -120,6 +121,12 @@ static bool icrc_ok(const struct qrdma_pkt *pkt, __be16 sport)
 	return icrc && get_unaligned(icrc) ==
 		qrdma_icrc_compute(pkt->skb, pkt->ip, pkt->family, sport,
 				   pkt->bth_off, len);
+}
+
+static void trace_rx(const struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
+{
+	trace_qrdma_rx(qp, (const struct qrdma_bth *)pkt->hdr,
+		       pkt->op->hdr_len + pkt->payload);
 }
 
 /* The last checks, which cost most; counts the packet. */
@@ -257,6 +264,7 @@ static void rx_multicast(struct qrdma_rx *rx, const struct qrdma_pkt *pkt,
 	list_for_each_entry_rcu(m, &group->members, list) {
 		if (!state_takes(m->qp, pkt))
 			continue;
+		trace_rx(m->qp, pkt);
 		enter(rx, m->qp, SIDE_RQ);
 		qrdma_ud_datagram(m->qp, pkt, &rx->nt);
 	}
@@ -293,6 +301,7 @@ void qrdma_rx_packet(struct qrdma_rx *rx, struct sk_buff *skb, const void *ip,
 	}
 	if (!packet_ok(qp->dev, &pkt, sport) || !state_takes(qp, &pkt))
 		return;
+	trace_rx(qp, &pkt);
 
 	if (pkt.op->flags & QRDMA_OP_RESPONSE) {
 		enter(rx, qp, SIDE_SQ);

@@ -7,6 +7,7 @@
  */
 #include <linux/unaligned.h>
 #include "path.h"
+#include "trace.h"
 
 /* Below this, a copy is cheaper than a page reference. */
 #define ZEROCOPY_MIN	512
@@ -92,11 +93,12 @@ void qrdma_sq_seek(struct qrdma_qp *qp)
 	sq->cur_pkt = 0;
 }
 
-void qrdma_sq_rewind(struct qrdma_qp *qp)
+void qrdma_sq_rewind(struct qrdma_qp *qp, enum qrdma_rewind why)
 {
 	struct qrdma_sq *sq = &qp->sq;
 
 	lockdep_assert_held(&sq->lock);
+	trace_qrdma_rewind(qp, why);
 	sq->psn = sq->una;
 	sq->ack_asked = sq->una;
 	sq->rewound = true;
@@ -338,6 +340,7 @@ static struct qrdma_swqe *next_wqe(struct qrdma_qp *qp,
 void qrdma_sq_add(struct qrdma_qp *qp, struct qrdma_tx *tx,
 		  struct sk_buff *skb)
 {
+	trace_qrdma_tx(qp, (const struct qrdma_bth *)skb->data, skb->len);
 	if (likely(!qrdma_skb_seal(skb, &qp->av, qp->sq.ip_id))) {
 		qp->sq.ip_id++;
 		qrdma_tx_add(tx, skb);

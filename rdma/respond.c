@@ -6,6 +6,7 @@
  * 9.7.5.
  */
 #include "path.h"
+#include "trace.h"
 
 /*
  * Acknowledges that wait. On lo, veth or a card alike, a packet by itself
@@ -563,6 +564,8 @@ static void fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
 		} else {
 			break;
 		}
+		trace_qrdma_tx(qp, (const struct qrdma_bth *)skb->data,
+			       skb->len);
 		if (qrdma_skb_seal(skb, &qp->av, rq->ip_id)) {
 			kfree_skb(skb);
 			continue;

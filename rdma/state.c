@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <kunit-hooks.h>
 #include "path.h"
+#include "trace.h"
 
 /* Where an error takes a QP. */
 static const u8 after_error[] = {
@@ -36,6 +37,23 @@ static const u8 after_sq_error[] = {
 static_assert(ARRAY_SIZE(after_error) == IB_QPS_ERR + 1);
 static_assert(ARRAY_SIZE(after_sq_error) == IB_QPS_ERR + 1);
 
+/* Where every change of state is made. */
+static void move(struct qrdma_qp *qp, enum ib_qp_state to)
+{
+	lockdep_assert_held(&qp->state_lock);
+	if (qp->state == to)
+		return;
+	trace_qrdma_state(qp, qp->state, to);
+	WRITE_ONCE(qp->state, to);
+}
+
+void qrdma_qp_stop(struct qrdma_qp *qp)
+{
+	spin_lock_irq(&qp->state_lock);
+	move(qp, IB_QPS_RESET);
+	spin_unlock_irq(&qp->state_lock);
+}
+
 /* By a verb: not where an error has come first. */
 static bool set_state(struct qrdma_qp *qp, enum ib_qp_state from,
 		      enum ib_qp_state to)
@@ -46,7 +64,7 @@ static bool set_state(struct qrdma_qp *qp, enum ib_qp_state from,
 	spin_lock_irqsave(&qp->state_lock, flags);
 	ok = qp->state == from;
 	if (ok)
-		WRITE_ONCE(qp->state, to);
+		move(qp, to);
 	spin_unlock_irqrestore(&qp->state_lock, flags);
 	return ok;
 }
@@ -58,7 +76,7 @@ static void fail(struct qrdma_qp *qp, const u8 *after)
 
 	spin_lock_irqsave(&qp->state_lock, flags);
 	moved = qp->state != after[qp->state];
-	WRITE_ONCE(qp->state, after[qp->state]);
+	move(qp, after[qp->state]);
 	spin_unlock_irqrestore(&qp->state_lock, flags);
 	if (moved)
 		qrdma_qp_queue_work(qp);

@@ -117,7 +117,7 @@ static void timed_out(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	qrdma_count(qp->dev, QRDMA_CNT_TAIL_PROBES);
 	sq->backoff++;
 	sq->probing = true;
-	qrdma_sq_rewind(qp);
+	qrdma_sq_rewind(qp, QRDMA_REWIND_TIMEOUT);
 	qrdma_sq_run(qp, nt);
 	/* Where not even the probe could be sent. */
 	qrdma_timer_arm(qp);
