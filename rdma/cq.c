@@ -122,9 +122,9 @@ static int poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	return n;
 }
 
-/* Entries that are not consumed; under the lock. */
-static u32 fill_of(const struct qrdma_cq *cq)
+u32 qrdma_cq_fill(const struct qrdma_cq *cq)
 {
+	lockdep_assert_held(&cq->lock);
 	if (likely(!cq->user))
 		return cq->head - cq->tail;
 	return (cq->head - qrdma_ring_consumer(cq->user)) & cq->mask;
@@ -140,7 +140,7 @@ static int req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	/* Armed for any completion is not weakened to solicited only. */
 	if (cq->notify != IB_CQ_NEXT_COMP)
 		cq->notify = flags & IB_CQ_SOLICITED_MASK;
-	missed = (flags & IB_CQ_REPORT_MISSED_EVENTS) && fill_of(cq);
+	missed = (flags & IB_CQ_REPORT_MISSED_EVENTS) && qrdma_cq_fill(cq);
 	spin_unlock_irqrestore(&cq->lock, irqflags);
 	return missed;
 }
@@ -166,7 +166,7 @@ static int move_to(struct qrdma_cq *cq, struct qrdma_ring *ring)
 
 	lockdep_assert_held(&cq->resizing);
 	spin_lock_irq(&cq->lock);
-	start = cq->head - fill_of(cq);
+	start = cq->head - qrdma_cq_fill(cq);
 	spin_unlock_irq(&cq->lock);
 	for (i = start;; i = head) {
 		spin_lock_irq(&cq->lock);
@@ -245,7 +245,7 @@ bool qrdma_cq_post(struct qrdma_cq *cq, const struct ib_wc *wc, bool solicited,
 	bool ok = true;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	if (likely(fill_of(cq) < cq->size && !cq->overflowed)) {
+	if (likely(qrdma_cq_fill(cq) < cq->size && !cq->overflowed)) {
 		if (likely(!cq->user))
 			cq->ring[cq->head++ & cq->mask] = *wc;
 		else

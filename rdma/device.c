@@ -259,6 +259,7 @@ static void set_up(struct qrdma_dev *dev)
 	ib_set_device_ops(ibdev, &qrdma_mcast_ops);
 	ib_set_device_ops(ibdev, &qrdma_ring_ops);
 	ib_set_device_ops(ibdev, &qrdma_stats_ops);
+	ib_set_device_ops(ibdev, &qrdma_restrack_ops);
 }
 
 /* Register, and see to what happened to the interface meanwhile. */

@@ -36,6 +36,15 @@ static inline struct qrdma_rwqe *qrdma_rwqe(const struct qrdma_rring *r, u32 i)
 	return r->buf + (size_t)(i & r->mask) * r->stride;
 }
 
+/* Receives that are posted and not taken; under the lock of who takes them. */
+static inline u32 qrdma_rring_posted(const struct qrdma_rring *ring)
+{
+	if (unlikely(ring->user))
+		return (qrdma_ring_producer(ring->user) - ring->tail) &
+		       ring->user->mask;
+	return READ_ONCE(ring->head) - ring->tail;
+}
+
 /* Packets that @len bytes of payload take; a message has one at least. */
 static inline u32 qrdma_npkts(const struct qrdma_qp *qp, u32 len)
 {
@@ -102,6 +111,12 @@ extern const struct ib_device_ops qrdma_cq_ops;
  */
 bool qrdma_cq_post(struct qrdma_cq *cq, const struct ib_wc *wc, bool solicited,
 		   struct qrdma_notify *nt, bool send);
+
+/* Entries that are not consumed; under cq->lock. */
+u32 qrdma_cq_fill(const struct qrdma_cq *cq);
+
+/* restrack.c */
+extern const struct ib_device_ops qrdma_restrack_ops;
 
 /* notify.c */
 /**

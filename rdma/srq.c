@@ -138,14 +138,6 @@ static int resize(struct qrdma_srq *srq, u32 max_wr)
 	return max_wr ? -EINVAL : 0;
 }
 
-static u32 posted(const struct qrdma_rring *ring)
-{
-	if (unlikely(ring->user))
-		return (qrdma_ring_producer(ring->user) - ring->tail) &
-		       ring->user->mask;
-	return ring->head - ring->tail;
-}
-
 /*
  * Have the new ring hold all that a process has posted, and take the old one's
  * place. The bulk is copied before the QPs are held up; they may take some of
@@ -216,7 +208,8 @@ static int resize_user(struct qrdma_srq *srq, u32 max_wr,
 static bool limit_reached(struct qrdma_srq *srq)
 {
 	lockdep_assert_held(&srq->ring.lock);
-	if (likely(!srq->limit) || posted(&srq->ring) >= srq->limit)
+	if (likely(!srq->limit) ||
+	    qrdma_rring_posted(&srq->ring) >= srq->limit)
 		return false;
 	srq->limit = 0; /* until it is set again, 10.2.9.4 */
 	return true;
