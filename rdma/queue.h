@@ -25,6 +25,8 @@ struct qrdma_av {
 	u32	flow_label;
 	int	oif;		/* interface to leave by, 0: any */
 	__be16	sport;		/* UDP source port */
+	u8	sl;		/* service level, as it was given */
+	u8	priority;	/* of the packets on this host */
 	union {
 		struct { __be32 saddr, daddr; } v4;
 		struct { struct in6_addr saddr, daddr; } v6;

@@ -152,7 +152,7 @@ int qrdma_skb_seal(struct sk_buff *skb, const struct qrdma_av *av, u16 ip_id)
 				  QRDMA_ICRC_SIZE);
 	memcpy(trailer + pad, &icrc, sizeof(icrc));
 	skb->ip_summed = CHECKSUM_UNNECESSARY;
-	skb->priority = rt_tos2priority(av->tclass);
+	skb->priority = av->priority;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <linux/ethtool.h>
 #include <linux/module.h>
 #include <net/ipv6.h>
+#include <net/route.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
@@ -167,6 +168,16 @@ static int gid_ifindex(const struct ib_gid_attr *attr)
 	return ifindex;
 }
 
+/*
+ * The traffic class decides, as for a socket; where there is none, the service
+ * level. What the priority becomes on the wire is the interface's to say: a
+ * VLAN's egress-qos-map, mqprio.
+ */
+static u8 priority_of(const struct qrdma_av *av)
+{
+	return av->tclass ? rt_tos2priority(av->tclass) : av->sl;
+}
+
 /**
  * qrdma_av_from_attr() - make an address vector
  * @attr: addresses, as the core has filled them in
@@ -185,6 +196,8 @@ int qrdma_av_from_attr(const struct rdma_ah_attr *attr, struct qrdma_av *av)
 
 	memset(av, 0, sizeof(*av));
 	av->tclass = grh->traffic_class;
+	av->sl = rdma_ah_get_sl(attr);
+	av->priority = priority_of(av);
 	av->hop_limit = grh->hop_limit ?: DEF_HOP_LIMIT;
 	av->sgid_index = grh->sgid_index;
 	av->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
@@ -217,6 +230,7 @@ static void av_to_attr(const struct qrdma_av *av, struct rdma_ah_attr *attr)
 	memset(attr, 0, sizeof(*attr));
 	attr->type = RDMA_AH_ATTR_TYPE_ROCE;
 	rdma_ah_set_port_num(attr, 1);
+	rdma_ah_set_sl(attr, av->sl);
 	rdma_ah_set_grh(attr, (union ib_gid *)&dgid, av->flow_label,
 			av->sgid_index, av->hop_limit, av->tclass);
 }
