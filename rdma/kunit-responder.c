@@ -14,6 +14,7 @@
 #define SEND_ONLY	0x04
 #define WRITE_FIRST	0x06
 #define WRITE_MIDDLE	0x07
+#define WRITE_LAST	0x08
 #define WRITE_ONLY	0x0a
 #define READ_REQUEST		0x0c
 #define FETCH_ADD	0x14
@@ -140,6 +141,31 @@ static void duplicate_read(struct kunit *test)
 	EXPECT_SENT(b, "");
 	empty_write(b, BENCH_PSN + 3);
 	EXPECT_SENT(b, "ack:000000/2");
+}
+
+/*
+ * In the midst of a WRITE: answered, and the WRITE goes on where it was, with
+ * its own PSN acknowledged. Soft-RoCE once lost its place there.
+ */
+static void duplicate_read_within(struct kunit *test)
+{
+	struct qrdma_bench *b = open_prompt(test);
+
+	memset(b->mem + 1024, 0, 600);
+	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN, 0, 100, 0);
+	EXPECT_SENT(b, "resp:fffffd");
+	qrdma_bench_rdma(b, WRITE_FIRST, BENCH_PSN + 1, 1024, 600, 256);
+	EXPECT_SENT(b, "ack:fffffe/1");
+	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN, 0, 100, 0);
+	EXPECT_SENT(b, "resp:fffffd");
+	qrdma_bench_request(b, WRITE_MIDDLE, BENCH_PSN + 2, 256, false);
+	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN, 0, 100, 0);
+	EXPECT_SENT(b, "resp:fffffd");
+	qrdma_bench_request(b, WRITE_LAST, BENCH_PSN + 3, 88, true);
+	EXPECT_SENT(b, "ack:000000/2");
+	KUNIT_EXPECT_EQ(test, b->mem[1024 + 255], 255);
+	KUNIT_EXPECT_EQ(test, b->mem[1024 + 511], 255);
+	KUNIT_EXPECT_EQ(test, b->mem[1024 + 599], 87);
 }
 
 static void fetch_add(struct qrdma_bench *b, u32 psn)
@@ -399,6 +425,7 @@ static struct kunit_case responder_cases[] = {
 	KUNIT_CASE(duplicate_send),
 	KUNIT_CASE(duplicate_is_urgent),
 	KUNIT_CASE(duplicate_read),
+	KUNIT_CASE(duplicate_read_within),
 	KUNIT_CASE(duplicate_atomic),
 	KUNIT_CASE(duplicate_atomic_write),
 	KUNIT_CASE(receiver_not_ready),
