@@ -179,24 +179,15 @@ static void flushes(void)
 	pair_close(&a, &b);
 }
 
+static const struct test_case cases[] = {
+	{ "atomic-write", atomic_write },
+	{ "aligned-in-name", aligned_in_name },
+	{ "flush", flushes },
+};
+
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} cases[] = {
-		{ "atomic-write", atomic_write },
-		{ "aligned-in-name", aligned_in_name },
-		{ "flush", flushes },
-	};
-	unsigned int i;
-
-	must(argc == 2);
+	must(argc > 1);
 	dev = argv[1];
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 0; i < NUM(cases); i++) {
-		cases[i].run();
-		printf("%s\n", cases[i].name);
-	}
-	return 0;
+	return run_cases(cases, NUM(cases), argc, argv);
 }

@@ -298,3 +298,27 @@ int find_mappings(struct mapping *m, int max)
 	fclose(f);
 	return n;
 }
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	int i;
+
+	for (i = 2; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return argc == 2;
+}
+
+int run_cases(const struct test_case *cases, unsigned int count, int argc, char **argv)
+{
+	unsigned int i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (i = 0; i < count; i++) {
+		if (!wanted(cases[i].name, argc, argv))
+			continue;
+		cases[i].run();
+		printf("%s\n", cases[i].name);
+	}
+	return 0;
+}

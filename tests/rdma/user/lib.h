@@ -90,4 +90,15 @@ int find_mappings(struct mapping *m, int max);
 struct rxe_queue_buf *queue_of(size_t slot);
 double now(void);
 
+struct test_case {
+	const char *name;
+	void (*run)(void);
+};
+
+/*
+ * Run all of them, or those that the command line names after the device. A
+ * line for each that holds.
+ */
+int run_cases(const struct test_case *cases, unsigned int count, int argc, char **argv);
+
 #endif

@@ -281,25 +281,16 @@ static void resizing(void)
 	pair_close(&a, &b);
 }
 
+static const struct test_case cases[] = {
+	{ "handles", handles },
+	{ "unreliable", unreliable },
+	{ "shared", shared },
+	{ "resizing", resizing },
+};
+
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} cases[] = {
-		{ "handles", handles },
-		{ "unreliable", unreliable },
-		{ "shared", shared },
-		{ "resizing", resizing },
-	};
-	unsigned int i;
-
-	must(argc == 2);
+	must(argc > 1);
 	dev = argv[1];
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 0; i < NUM(cases); i++) {
-		cases[i].run();
-		printf("%s\n", cases[i].name);
-	}
-	return 0;
+	return run_cases(cases, NUM(cases), argc, argv);
 }

@@ -421,10 +421,7 @@ static void left_bound(void)
 	must(mw && !bind_1(&b, mw, usual(&b, mr, RW)));
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct test_case cases[] = {
 	{ "type-1", type_1 },
 	{ "type-2", type_2 },
 	{ "invalidate-by-peer", invalidate_by_peer },
@@ -435,28 +432,9 @@ static const struct {
 	{ "left-bound", left_bound },
 };
 
-static int wanted(const char *name, int argc, char **argv)
-{
-	int i;
-
-	for (i = 2; i < argc; i++)
-		if (!strcmp(argv[i], name))
-			return 1;
-	return argc == 2;
-}
-
 int main(int argc, char **argv)
 {
-	unsigned int i;
-
 	must(argc > 1);
 	dev = argv[1];
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 0; i < NUM(cases); i++) {
-		if (!wanted(cases[i].name, argc, argv))
-			continue;
-		cases[i].run();
-		printf("%s\n", cases[i].name);
-	}
-	return 0;
+	return run_cases(cases, NUM(cases), argc, argv);
 }
