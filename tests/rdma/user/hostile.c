@@ -27,6 +27,8 @@ static struct end *ends[QPS] = {
 };
 
 static struct ibv_ah *handles_of[2];
+static struct ibv_mr *bindable[2];
+static struct ibv_mw *windows[2][2];
 static struct ring {
 	struct mapping map;
 	struct end *end;
@@ -82,6 +84,48 @@ static struct ibv_sge some_memory(unsigned int *r, const struct end *e)
 	};
 }
 
+/* One that binds or ends a window, or an operation of annex A19. */
+static void forge_rare(struct end *e, struct rxe_send_wqe *w, unsigned int *r)
+{
+	const int side = e->pd != a.pd;
+	struct ibv_mw *mw = windows[side][draw(r) % 2], *peers = windows[!side][draw(r) % 2];
+	const __u64 there = (uintptr_t)ends[!side]->buf + draw(r) % (BUF_SIZE / 2);
+
+	switch (draw(r) % 5) {
+	case 0:
+		w->wr.opcode = IBV_WR_BIND_MW;
+		w->wr.wr.mw.addr = (uintptr_t)e->buf + draw(r) % BUF_SIZE;
+		w->wr.wr.mw.length = rarely(r) ? ~0ULL : draw(r) % (BUF_SIZE / 2);
+		w->wr.wr.mw.mr_lkey = rarely(r) ? draw(r) : bindable[side]->lkey;
+		/* The key's last byte is the binder's choice. */
+		w->wr.wr.mw.mw_rkey = (mw->rkey & ~0xff) | draw(r) % 4;
+		w->wr.wr.mw.rkey = draw(r) % 4;
+		w->wr.wr.mw.access = rarely(r) ? draw(r) : ALL_ACCESS & draw(r);
+		break;
+	case 1:
+		w->wr.opcode = IBV_WR_LOCAL_INV;
+		w->wr.ex.invalidate_rkey = (mw->rkey & ~0xff) | draw(r) % 4;
+		break;
+	case 2:
+		w->wr.opcode = IBV_WR_RDMA_WRITE;
+		w->wr.wr.rdma.remote_addr = there;
+		w->wr.wr.rdma.rkey = (peers->rkey & ~0xff) | draw(r) % 4;
+		break;
+	case 3:
+		w->wr.opcode = IBV_WR_ATOMIC_WRITE;
+		w->wr.wr.rdma.remote_addr = rarely(r) ? there : there & ~7;
+		w->wr.wr.rdma.rkey = ends[!side]->mr->rkey;
+		break;
+	default:
+		w->wr.opcode = IBV_WR_FLUSH;
+		w->wr.wr.flush.remote_addr = there;
+		w->wr.wr.flush.length = draw(r) % 9000;
+		w->wr.wr.flush.rkey = ends[!side]->mr->rkey;
+		w->wr.wr.flush.type = rarely(r) ? draw(r) : IBV_FLUSH_GLOBAL;
+		w->wr.wr.flush.level = rarely(r) ? draw(r) : draw(r) % 2;
+	}
+}
+
 /* A work request that would be right but for a field or two. */
 static void forge_send(struct end *e, void *slot, unsigned int *r)
 {
@@ -116,6 +160,8 @@ static void forge_send(struct end *e, void *slot, unsigned int *r)
 		w->wr.wr.ud.remote_qkey = QKEY;
 		w->wr.wr.ud.ah_num = draw(r) % 8;
 	}
+	if (!(draw(r) % 8))
+		forge_rare(e, w, r);
 	w->dma.length = rarely(r) ? draw(r) : draw(r) % 64;
 	w->dma.num_sge = rarely(r) ? draw(r) : draw(r) % 5;
 	for (i = 0; i < 4; i++) {
@@ -284,6 +330,15 @@ static void map_again(struct end *e)
 	}
 }
 
+static void open_windows(int i)
+{
+	bindable[i] = ibv_reg_mr(ends[i]->pd, ends[i]->buf, BUF_SIZE,
+				 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	windows[i][0] = ibv_alloc_mw(ends[i]->pd, IBV_MW_TYPE_1);
+	windows[i][1] = ibv_alloc_mw(ends[i]->pd, IBV_MW_TYPE_2);
+	must(bindable[i] && windows[i][0] && windows[i][1]);
+}
+
 static void open_all(const char *dev)
 {
 	struct ibv_srq_init_attr srq = {
@@ -306,6 +361,7 @@ static void open_all(const char *dev)
 		end_create_qp(&others[i + 2], QP_DEPTH);
 		handles_of[i] = make_ah(ends[i]->pd, ends[i]);
 		must(handles_of[i]);
+		open_windows(i);
 		map_again(ends[i]);
 	}
 	/* Completions, a shared queue, three of sends, two of receives. */
@@ -346,6 +402,8 @@ static void round_of(const char *dev, unsigned int *r)
 	for (i = 0; i < nr_rings; i++)
 		must(!munmap(rings[i].map.start, rings[i].map.size));
 	for (i = 0; i < 2; i++) {
+		must(!ibv_dealloc_mw(windows[i][0]) && !ibv_dealloc_mw(windows[i][1]));
+		must(!ibv_dereg_mr(bindable[i]));
 		must(!ibv_dereg_mr(ends[i]->mr));
 		must(!ibv_destroy_comp_channel(ends[i]->chan));
 		must(!ibv_dealloc_pd(ends[i]->pd));
