@@ -34,7 +34,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->vendor_id = NO_VENDOR;
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = PAGE_MASK;
-	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
+	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_ATOMIC_WRITE |
 				 IB_DEVICE_FLUSH_GLOBAL |
 				 IB_DEVICE_MEM_WINDOW |
