@@ -96,17 +96,21 @@ static enum ib_wc_status take_atomic_write(struct qrdma_swqe *wqe,
 	return IB_WC_SUCCESS;
 }
 
-/* Nothing here is durable: only visibility can be asked for. */
+/*
+ * Nothing here is durable: only visibility can be asked for. The length stands
+ * where that of a payload does; the request's own field for it is not filled in.
+ */
 static enum ib_wc_status take_flush(struct qrdma_swqe *wqe,
-				    const struct rxe_send_wr *wr)
+				    const struct rxe_send_wqe *copy)
 {
+	const struct rxe_send_wr *wr = &copy->wr;
 	u32 type = wr->wr.flush.type, level = wr->wr.flush.level;
 
 	if (!type || type & ~QRDMA_FETH_PLT_MASK || level > IB_FLUSH_MR)
 		return IB_WC_LOC_QP_OP_ERR;
 	wqe->rdma.remote_addr = wr->wr.flush.remote_addr;
 	wqe->rdma.rkey = wr->wr.flush.rkey;
-	wqe->rdma.flush_length = wr->wr.flush.length;
+	wqe->rdma.flush_length = copy->dma.length;
 	wqe->rdma.flush_bits = level << QRDMA_FETH_SEL_SHIFT | type;
 	return IB_WC_SUCCESS;
 }
@@ -156,7 +160,7 @@ static enum ib_wc_status take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 	if (wr->opcode == IB_WR_ATOMIC_WRITE)
 		return take_atomic_write(wqe, copy, from);
 	if (wr->opcode == IB_WR_FLUSH)
-		return take_flush(wqe, wr);
+		return take_flush(wqe, copy);
 
 	status = take_payload(qp, wqe, &copy->dma, from);
 	if (status)
