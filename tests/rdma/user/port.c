@@ -97,11 +97,11 @@ static int connectable(struct end *e, enum ibv_mtu mtu, int reads)
 
 static void port_limits(struct end *e)
 {
-	struct ibv_port_attr port;
+	struct ibv_port_attr port, none;
 	union ibv_gid gid;
 	__u16 pkey;
 
-	must(!ibv_query_port(e->ctx, 1, &port) && ibv_query_port(e->ctx, 2, &port));
+	must(!ibv_query_port(e->ctx, 1, &port) && ibv_query_port(e->ctx, 2, &none));
 	must(port.link_layer == IBV_LINK_LAYER_ETHERNET && port.max_mtu == IBV_MTU_4096);
 	must(connectable(e, port.active_mtu, attr.max_qp_rd_atom));
 	must(!connectable(e, port.active_mtu, attr.max_qp_rd_atom + 1));
