@@ -276,6 +276,7 @@ static void headers_datagram(struct kunit *test)
 		.length = 6,
 	};
 	struct qrdma_ah ah = {
+		.ibah.pd = b->qp.ibqp.pd,
 		.av = { .family = AF_INET, .hop_limit = 64 },
 	};
 	struct ib_ud_wr wr = {

@@ -297,7 +297,17 @@ static void refused_atomic_write_at(struct kunit *test)
 /* It has to say what it is for. */
 static void refused_flush(struct kunit *test)
 {
-	refuse_opcode(test, 0x1c);
+	const struct qrdma_bench_pkt pkt = {
+		.opcode = IB_OPCODE_RC_FLUSH,
+		.psn = BENCH_PSN,
+		.ack_req = true,
+		.ext_len = 20,
+	};
+	struct qrdma_bench *b = open_prompt(test);
+
+	qrdma_bench_post_recv(b, 1, 256);
+	qrdma_bench_deliver(b, &pkt);
+	expect_refused(b, "nak1:fffffd/0", "1:flushed");
 }
 
 /* 9.7.4.1.3: a message is not interrupted by another. */

@@ -16,6 +16,7 @@ RC = dict(enumerate(SEND_PARTS + WRITE_PARTS + (
     "READ_RESPONSE_ONLY", "ACKNOWLEDGE", "ATOMIC_ACKNOWLEDGE", "COMPARE_SWAP", "FETCH_ADD")))
 RC[0x16] = "SEND_LAST_INVALIDATE"
 RC[0x17] = "SEND_ONLY_INVALIDATE"
+RC[0x1c] = "FLUSH"
 RC[0x1d] = "ATOMIC_WRITE"
 UC = {0x20 + number: name for number, name in enumerate(SEND_PARTS + WRITE_PARTS)}
 UD = {0x64: "SEND_ONLY", 0x65: "SEND_ONLY_IMM"}
@@ -23,10 +24,11 @@ UD = {0x64: "SEND_ONLY", 0x65: "SEND_ONLY_IMM"}
 # Bytes of the headers between BTH and payload.
 EXTENSION = {
     0x03: 4, 0x05: 4, 0x06: 16, 0x09: 4, 0x0a: 16, 0x0b: 20, 0x0c: 16, 0x0d: 4, 0x0f: 4,
-    0x10: 4, 0x11: 4, 0x12: 12, 0x13: 28, 0x14: 28, 0x16: 4, 0x17: 4, 0x1d: 16, 0x64: 8, 0x65: 12,
+    0x10: 4, 0x11: 4, 0x12: 12, 0x13: 28, 0x14: 28, 0x16: 4, 0x17: 4, 0x1c: 20, 0x1d: 16,
+    0x64: 8, 0x65: 12,
 }
 EXTENSION.update({0x20 + number: EXTENSION.get(number, 0) for number in range(12)})
-NO_PAYLOAD = (0x0c, 0x11, 0x12, 0x13, 0x14)
+NO_PAYLOAD = (0x0c, 0x11, 0x12, 0x13, 0x14, 0x1c)
 
 
 def name_of(opcode):
