@@ -160,17 +160,28 @@ rping_pair() {
 	echo "rping $1"
 }
 
-# for_each_way COMMAND...: with the server in the other VM, then in this one.
+# for_each_way COMMAND...: with the server in the other VM and with it in this one;
+# where that takes long, each command one way, in turn. It prints the first time.
+way=there
 for_each_way() {
-	local here there
+	local here there ways=(there here)
+	[[ ${SLOW:-1} == 1 ]] || ways=("$way")
 	here=$(gid_of q0 0a00:0001)
 	there=$(peer gid_of q1 0a00:0002)
-	server_run=peer server_dev=q1 server_gid=$there server_addr=10.0.0.2
-	client_run='' client_dev=q0 client_gid=$here
-	echo "to there:"
-	"$@"
-	server_run='' server_dev=q0 server_gid=$here server_addr=10.0.0.1
-	client_run=peer client_dev=q1 client_gid=$there
-	echo "to here:"
-	"$@"
+	for way in "${ways[@]}"; do
+		echo "to $way: $*" >>"$FULL"
+		if [[ $way == there ]]; then
+			server_run=peer server_dev=q1 server_gid=$there server_addr=10.0.0.2
+			client_run='' client_dev=q0 client_gid=$here
+		else
+			server_run='' server_dev=q0 server_gid=$here server_addr=10.0.0.1
+			client_run=peer client_dev=q1 client_gid=$there
+		fi
+		if [[ $way == "${ways[0]}" ]]; then
+			"$@"
+		else
+			"$@" >>"$FULL"
+		fi
+	done
+	[[ ${SLOW:-1} == 1 ]] || way=$([[ $way == there ]] && echo here || echo there)
 }
