@@ -121,8 +121,7 @@ void qrdma_uc_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	u32 flags = pkt->op->flags;
 
 	lockdep_assert_held(&rq->lock);
-	/* Part of the batch may have ended the QP. */
-	if (qp->state == IB_QPS_ERR)
+	if (qrdma_rq_ended(qp))
 		return;
 	qrdma_rq_establish(qp, nt);
 	if (!welcome(qp, pkt))

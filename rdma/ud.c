@@ -165,8 +165,7 @@ void qrdma_ud_datagram(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 	enum ib_wc_status status;
 
 	lockdep_assert_held(&qp->rq.lock);
-	/* Part of the batch may have ended the QP. */
-	if (qp->state == IB_QPS_ERR)
+	if (qrdma_rq_ended(qp))
 		return;
 	if (be32_to_cpu(deth->qkey) != qp->qkey) {
 		qrdma_count(qp->dev, QRDMA_CNT_RX_BAD_KEY);
