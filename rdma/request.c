@@ -244,6 +244,7 @@ static void advance(struct qrdma_qp *qp, const struct qrdma_swqe *wqe)
 void qrdma_sq_run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 			struct qrdma_notify *nt)
 {
+	struct qrdma_sq *sq = &qp->sq;
 	int err;
 
 	if (unlikely(wqe->status)) /* known to be wrong when it was taken */
@@ -255,13 +256,15 @@ void qrdma_sq_run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 		err = qrdma_mw_bind(qp, wqe);
 	else
 		err = qrdma_mr_invalidate(qp, wqe->imm_or_key, false);
-	qp->sq.cur++;
-	qp->sq.fresh++;
+	if (sq->cur == sq->fresh)
+		sq->fresh++;
 	if (err) {
+		/* Not past it: SQE may be left before the flush, and it comes back. */
 		wqe->status = wqe->status ?: IB_WC_MW_BIND_ERR;
 		qrdma_sq_fail(qp);
 		return;
 	}
+	sq->cur++;
 	qrdma_sq_reap(qp, nt);
 }
 
