@@ -278,14 +278,15 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 {
 	struct qrdma_rq *rq = &qp->rq;
-	/* Not for ever where a process posts as fast as it is flushed. */
-	u32 left = QRDMA_MAX_QP_WR, tail = rq->ring.tail;
+	bool user = rq->ring.user;
+	/* A process may post as fast as it is flushed, by one store for a ring. */
+	u32 left = user ? QRDMA_BUDGET : QRDMA_MAX_QP_WR, tail = rq->ring.tail;
 
 	lockdep_assert_held(&rq->lock);
 	rq->flags = 0;
 	/* What a shared queue has is the others'. */
-	while (left-- && (!rq->srq || rq->ring.tail != rq->ring.head) &&
-	       qrdma_rq_next(qp)) {
+	for (; left && (!rq->srq || rq->ring.tail != rq->ring.head) &&
+	       qrdma_rq_next(qp); left--) {
 		struct ib_wc wc = {
 			.status = IB_WC_WR_FLUSH_ERR,
 			.opcode = IB_WC_RECV,
@@ -298,7 +299,9 @@ void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 		rq->last_told = true;
 		nt->flags |= QRDMA_NT_LAST_WQE;
 	}
-	if (unlikely(rq->ring.user))
+	if (unlikely(user && !left))
+		qrdma_qp_queue_work(qp);
+	else if (unlikely(user))
 		qrdma_timer_flush(qp, rq->ring.tail != tail);
 }
 
