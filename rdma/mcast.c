@@ -59,13 +59,23 @@ static void leave_ipv6(struct net_device *ndev, const struct in6_addr *addr)
 }
 #endif
 
-static int join(struct net_device *ndev, const union ib_gid *gid)
+/* The interface may be on its way to another namespace, whose groups are its own. */
+static bool moved(const struct qrdma_dev *dev)
+{
+	ASSERT_RTNL();
+	return !net_eq(dev_net(dev->ndev), dev->net);
+}
+
+static int join(struct qrdma_dev *dev, const union ib_gid *gid)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)gid;
+	struct net_device *ndev = dev->ndev;
 	int err;
 
 	rtnl_lock();
-	if (ipv6_addr_v4mapped(addr))
+	if (moved(dev))
+		err = -ENODEV;
+	else if (ipv6_addr_v4mapped(addr))
 		err = join_ipv4(ndev, addr->s6_addr32[3]);
 	else
 		err = join_ipv6(ndev, addr);
@@ -73,15 +83,19 @@ static int join(struct net_device *ndev, const union ib_gid *gid)
 	return err;
 }
 
-static void leave(struct net_device *ndev, const union ib_gid *gid)
+static void leave(struct qrdma_dev *dev, const union ib_gid *gid)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)gid;
+	struct net_device *ndev = dev->ndev;
 
 	rtnl_lock();
-	if (ipv6_addr_v4mapped(addr))
-		leave_ipv4(ndev, addr->s6_addr32[3]);
-	else
-		leave_ipv6(ndev, addr);
+	/* Else it left them when it went. */
+	if (!moved(dev)) {
+		if (ipv6_addr_v4mapped(addr))
+			leave_ipv4(ndev, addr->s6_addr32[3]);
+		else
+			leave_ipv6(ndev, addr);
+	}
 	rtnl_unlock();
 }
 
@@ -117,12 +131,12 @@ static struct qrdma_group *group_create(struct qrdma_dev *dev,
 	lockdep_assert_held(&dev->groups_mutex);
 	if (dev->nr_groups == QRDMA_MAX_GROUPS)
 		return ERR_PTR(-ENOMEM);
-	group = kzalloc(sizeof(*group), GFP_KERNEL);
+	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
 	if (!group)
 		return ERR_PTR(-ENOMEM);
 	group->gid = *gid;
 	INIT_LIST_HEAD(&group->members);
-	err = join(dev->ndev, gid);
+	err = join(dev, gid);
 	if (err) {
 		kfree(group);
 		return ERR_PTR(err);
@@ -139,7 +153,7 @@ static void group_put(struct qrdma_dev *dev, struct qrdma_group *group)
 		return;
 	dev->nr_groups--;
 	hash_del_rcu(&group->node);
-	leave(dev->ndev, &group->gid);
+	leave(dev, &group->gid);
 	kfree_rcu(group, rcu);
 }
 
@@ -155,7 +169,7 @@ static int attach(struct qrdma_dev *dev, struct qrdma_qp *qp,
 		return 0;
 	if (group && group->nr_members == QRDMA_MAX_GROUP_QP)
 		return -ENOMEM;
-	m = kzalloc(sizeof(*m), GFP_KERNEL);
+	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return -ENOMEM;
 	if (!group)

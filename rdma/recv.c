@@ -247,9 +247,13 @@ static void rx_multicast(struct qrdma_rx *rx, const struct qrdma_pkt *pkt,
 {
 	union ib_gid gid = dgid_of(pkt->ip, pkt->family);
 	struct qrdma_dev *dev = qrdma_dev_find_by_ndev(rx->in);
-	struct qrdma_group *group = dev ? qrdma_group_find(dev, &gid) : NULL;
+	struct qrdma_group *group;
 	struct qrdma_member *m;
 
+	/* The interface may have just come from another namespace. */
+	if (dev && !net_eq(dev->net, rx->net))
+		dev = NULL;
+	group = dev ? qrdma_group_find(dev, &gid) : NULL;
 	if (!group) {
 		if (dev)
 			qrdma_count(dev, QRDMA_CNT_RX_NO_QP);
