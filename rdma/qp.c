@@ -312,7 +312,7 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	err = init_queues(qp, init, udata);
 	if (!err)
-		err = dst_cache_init(&qp->dst, GFP_KERNEL);
+		err = dst_cache_init(&qp->dst, GFP_KERNEL_ACCOUNT);
 	if (err)
 		goto err_free_queues;
 	qp->init = *init;

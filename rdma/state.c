@@ -146,8 +146,8 @@ static int set_max_dest_rd(struct qrdma_qp *qp, u32 n)
 	struct qrdma_atomic *atomics;
 	struct qrdma_rres *res;
 
-	atomics = kcalloc(n, sizeof(*atomics), GFP_KERNEL);
-	res = kcalloc(size, sizeof(*res), GFP_KERNEL);
+	atomics = kcalloc(n, sizeof(*atomics), GFP_KERNEL_ACCOUNT);
+	res = kcalloc(size, sizeof(*res), GFP_KERNEL_ACCOUNT);
 	if (!res || !atomics) {
 		kfree(res);
 		kfree(atomics);
