@@ -243,10 +243,14 @@ void qrdma_sq_skip(struct qrdma_qp *qp)
 static int refuse(struct qrdma_qp *qp)
 {
 	struct qrdma_sq *sq = &qp->sq;
+	unsigned long flags;
 
 	spin_lock_bh(&sq->lock);
-	if (READ_ONCE(qp->state) < IB_QPS_RTS)
+	/* Not what another thread posts once the state allows it. */
+	spin_lock_irqsave(&qp->state_lock, flags);
+	if (qp->state < IB_QPS_RTS)
 		qrdma_sq_skip(qp);
+	spin_unlock_irqrestore(&qp->state_lock, flags);
 	spin_unlock_bh(&sq->lock);
 	return -EINVAL;
 }
