@@ -170,13 +170,13 @@ static int gid_ifindex(const struct ib_gid_attr *attr)
 }
 
 /*
- * The traffic class decides, as for a socket; where there is none, the service
- * level. What the priority becomes on the wire is the interface's to say: a
+ * The traffic class decides, as for a socket; where there is none, the low bits
+ * of the service level, which are 802.1p's. What the priority becomes on the wire is the interface's to say: a
  * VLAN's egress-qos-map, mqprio.
  */
 static u8 priority_of(const struct qrdma_av *av)
 {
-	return av->tclass ? rt_tos2priority(av->tclass) : av->sl;
+	return av->tclass ? rt_tos2priority(av->tclass) : av->sl & 7;
 }
 
 /**
