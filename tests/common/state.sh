@@ -103,6 +103,13 @@ only_our_races() {
 	'
 }
 
+# For tests/tools/lock-order. The module takes what lockdep knows of its locks along.
+keep_lock_order() {
+	[[ -e /proc/lockdep && -d /sys/module/quarry ]] || return 0
+	cat /proc/lockdep >"$1.lockdep"
+	grep '\[quarry\]' /proc/kallsyms >"$1.symbols"
+}
+
 remove_quarry() {
 	[[ -d /sys/module/quarry ]] || return 0
 	rmmod quarry || echo "quarry.ko cannot be removed after the test"
@@ -122,6 +129,7 @@ without_allowed() {
 # appear. LAST: no other test will follow in this VM.
 state_end() {
 	local name=$1 log=$2 allowed=${3:-} last=${4:-}
+	keep_lock_order "$log"
 	if ! wait_for 10 same_as_before >/dev/null; then
 		diff "$state_dir/before" "$state_dir/after" |
 			sed -n 's/^> /left behind: /p; s/^< /gone: /p'
