@@ -136,11 +136,11 @@ failing_after() {
 
 # One trial of a loop. Sets `struck`: whether anything failed in it.
 fault_trial() {
-	local what=$1 undo=$2 gone=$3 before status=0
+	local what=$1 undo=$2 gone=$3 failed_so_far status=0
 	shift 3
-	before=$(fault_count)
+	failed_so_far=$(fault_count)
 	"$@" >>"$FULL" 2>&1 || status=$?
-	struck=$(($(fault_count) - before))
+	struck=$(($(fault_count) - failed_so_far))
 	trials=$((trials + 1))
 	if [[ $status == 0 ]]; then
 		survived=$((survived + 1))
