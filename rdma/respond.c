@@ -285,14 +285,15 @@ void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	lockdep_assert_held(&rq->lock);
 	rq->flags = 0;
 	/* What a shared queue has is the others'. */
-	for (; left && (!rq->srq || rq->ring.tail != rq->ring.head) &&
-	       qrdma_rq_next(qp); left--) {
+	while (left && (!rq->srq || rq->ring.tail != rq->ring.head) &&
+	       qrdma_rq_next(qp)) {
 		struct ib_wc wc = {
 			.status = IB_WC_WR_FLUSH_ERR,
 			.opcode = IB_WC_RECV,
 		};
 
 		qrdma_rq_complete(qp, &wc, true, nt);
+		left--;
 	}
 	/* 10.9.2.2: from here on it takes none of them. */
 	if (rq->srq && !rq->last_told) {

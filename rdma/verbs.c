@@ -171,8 +171,8 @@ static int gid_ifindex(const struct ib_gid_attr *attr)
 
 /*
  * The traffic class decides, as for a socket; where there is none, the low bits
- * of the service level, which are 802.1p's. What the priority becomes on the wire is the interface's to say: a
- * VLAN's egress-qos-map, mqprio.
+ * of the service level, which are 802.1p's. What the priority becomes on the
+ * wire is the interface's to say: a VLAN's egress-qos-map, mqprio.
  */
 static u8 priority_of(const struct qrdma_av *av)
 {
