@@ -256,8 +256,7 @@ void qrdma_sq_run_local(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 		err = qrdma_mw_bind(qp, wqe);
 	else
 		err = qrdma_mr_invalidate(qp, wqe->imm_or_key, false);
-	if (sq->cur == sq->fresh)
-		sq->fresh++;
+	sq->fresh = sq->cur + 1;
 	if (err) {
 		/* Not past it: SQE may be left before the flush, and it comes back. */
 		wqe->status = wqe->status ?: IB_WC_MW_BIND_ERR;

@@ -61,7 +61,7 @@ void qrdma_ud_fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
 		wqe = qrdma_swqe(sq, sq->cur);
 		/* Known to be wrong when it was taken. */
 		if (unlikely(wqe->status)) {
-			sq->fresh++;
+			sq->fresh = sq->cur + 1;
 			qrdma_sq_fail(qp);
 			return;
 		}
@@ -76,7 +76,8 @@ void qrdma_ud_fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
 			sq->starved = true;
 			return;
 		}
-		sq->fresh++;
+		/* Not one more: SQE may be left before the flush, and it comes back. */
+		sq->fresh = sq->cur + 1;
 		if (IS_ERR(skb)) {
 			wqe->status = IB_WC_LOC_PROT_ERR;
 			qrdma_sq_fail(qp);
