@@ -310,8 +310,7 @@ static void read_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 
 	if (!wqe)
 		return;
-	if (wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
-	    wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
+	if (qrdma_is_atomic(wqe->opcode)) {
 		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
 		return;
 	}
@@ -340,8 +339,7 @@ static void atomic_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 
 	if (!wqe)
 		return;
-	if (wqe->opcode != IB_WR_ATOMIC_CMP_AND_SWP &&
-	    wqe->opcode != IB_WR_ATOMIC_FETCH_AND_ADD) {
+	if (!qrdma_is_atomic(wqe->opcode)) {
 		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
 		return;
 	}

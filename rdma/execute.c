@@ -42,8 +42,11 @@ void qrdma_rq_complete(struct qrdma_qp *qp, struct ib_wc *wc, bool solicited,
 		qrdma_qp_cq_failed(qp);
 }
 
-/* Room for one more READ or atomic; NULL where the peer has too many. */
-static struct qrdma_rres *rres_add(struct qrdma_qp *qp)
+/*
+ * One more answer of the kind, to the request at rq->psn and of one packet so
+ * far; NULL where the peer has too many under way.
+ */
+static struct qrdma_rres *rres_add(struct qrdma_qp *qp, u8 kind)
 {
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rres *res;
@@ -52,7 +55,13 @@ static struct qrdma_rres *rres_add(struct qrdma_qp *qp)
 	if (rq->res_head - rq->out_tail - rq->dups >= rq->max_dest_rd)
 		return NULL;
 	res = &rq->res[rq->res_head++ & rq->res_mask];
-	memset(res, 0, sizeof(*res));
+	*res = (struct qrdma_rres) {
+		.kind = kind,
+		.first_psn = rq->psn,
+		.psn = rq->psn,
+		.last_psn = rq->psn,
+		.msn = rq->msn + 1,
+	};
 	return res;
 }
 
@@ -239,14 +248,10 @@ static enum qrdma_verdict execute_read(struct qrdma_qp *qp,
 		return QRDMA_INV_REQ;
 	if (!range_ok(qp, rkey, IB_ACCESS_REMOTE_READ, va, len))
 		return QRDMA_REM_ACC;
-	res = rres_add(qp);
+	res = rres_add(qp, QRDMA_RRES_READ);
 	if (!res)
 		return QRDMA_INV_REQ;
-	res->kind = QRDMA_RRES_READ;
-	res->first_psn = rq->psn;
-	res->psn = rq->psn;
 	res->last_psn = qrdma_psn_add(rq->psn, qrdma_npkts(qp, len) - 1);
-	res->msn = rq->msn + 1;
 	res->va = va;
 	res->rkey = rkey;
 	res->resid = len;
@@ -274,6 +279,27 @@ static void remember_atomic(struct qrdma_rq *rq, const struct qrdma_rres *res)
 		};
 }
 
+/*
+ * Hold the region of eight bytes that are to be changed as one; NULL where its
+ * key does not allow it, or where they are aligned in name only, as addresses
+ * need not start where a page does.
+ */
+static struct qrdma_mr *get_u64(struct qrdma_qp *qp, u32 rkey, int access,
+				u64 va, void **p)
+{
+	u32 len = sizeof(u64);
+	struct qrdma_mr *mr;
+
+	mr = qrdma_mr_get_remote(qp, rkey, access, va, len);
+	if (!mr)
+		return NULL;
+	*p = qrdma_mr_piece(mr, va, &len);
+	if (len == sizeof(u64) && IS_ALIGNED((unsigned long)*p, sizeof(u64)))
+		return mr;
+	qrdma_mr_put(mr);
+	return NULL;
+}
+
 static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 					 const struct qrdma_pkt *pkt)
 {
@@ -282,28 +308,16 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 	struct qrdma_rq *rq = &qp->rq;
 	struct qrdma_rres *res;
 	struct qrdma_mr *mr;
-	u32 len = sizeof(u64);
-	atomic64_t *p;
+	void *p;
 
 	if (va & (sizeof(u64) - 1) || !allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
 		return QRDMA_INV_REQ;
-	mr = qrdma_mr_get_remote(qp, be32_to_cpu(at->rkey),
-				 IB_ACCESS_REMOTE_ATOMIC, va, len);
+	mr = get_u64(qp, be32_to_cpu(at->rkey), IB_ACCESS_REMOTE_ATOMIC, va,
+		     &p);
 	if (!mr)
 		return QRDMA_REM_ACC;
-	p = qrdma_mr_piece(mr, va, &len);
-	/* Addresses that do not start where a page does may be aligned in name. */
-	if (len < sizeof(u64) || !IS_ALIGNED((unsigned long)p, sizeof(u64))) {
-		qrdma_mr_put(mr);
-		return QRDMA_REM_ACC;
-	}
-	res = rres_add(qp);
+	res = rres_add(qp, QRDMA_RRES_ATOMIC);
 	if (res) {
-		res->kind = QRDMA_RRES_ATOMIC;
-		res->first_psn = rq->psn;
-		res->psn = rq->psn;
-		res->last_psn = rq->psn;
-		res->msn = rq->msn + 1;
 		res->orig = do_atomic(pkt->opcode, p, be64_to_cpu(at->swap_add),
 				      be64_to_cpu(at->compare));
 		remember_atomic(rq, res);
@@ -316,17 +330,7 @@ static enum qrdma_verdict execute_atomic(struct qrdma_qp *qp,
 /* The answer to those of annex A19 is that of an empty READ. */
 static enum qrdma_verdict answer_empty(struct qrdma_qp *qp)
 {
-	struct qrdma_rq *rq = &qp->rq;
-	struct qrdma_rres *res = rres_add(qp);
-
-	if (!res)
-		return QRDMA_INV_REQ;
-	res->kind = QRDMA_RRES_READ;
-	res->first_psn = rq->psn;
-	res->psn = rq->psn;
-	res->last_psn = rq->psn;
-	res->msn = rq->msn + 1;
-	return QRDMA_OK;
+	return rres_add(qp, QRDMA_RRES_READ) ? QRDMA_OK : QRDMA_INV_REQ;
 }
 
 /* A19.3.2: eight bytes, aligned, that are seen whole or not at all. */
@@ -334,28 +338,24 @@ static enum qrdma_verdict execute_atomic_write(struct qrdma_qp *qp,
 					       const struct qrdma_pkt *pkt)
 {
 	const struct qrdma_reth *reth = (void *)pkt->hdr + pkt->op->ext;
-	u64 va = be64_to_cpu(reth->va), value, *p;
-	u32 len = sizeof(value);
+	u64 va = be64_to_cpu(reth->va), value;
+	const u32 len = sizeof(value);
 	enum qrdma_verdict verdict;
 	struct qrdma_mr *mr;
+	void *p;
 
 	if (be32_to_cpu(reth->len) != len || pkt->payload != len ||
 	    va & (len - 1) || !allowed(qp, IB_ACCESS_REMOTE_WRITE) ||
 	    skb_copy_bits(pkt->skb, pkt->payload_off, &value, len))
 		return QRDMA_INV_REQ;
-	mr = qrdma_mr_get_remote(qp, be32_to_cpu(reth->rkey),
-				 IB_ACCESS_REMOTE_WRITE, va, len);
+	mr = get_u64(qp, be32_to_cpu(reth->rkey), IB_ACCESS_REMOTE_WRITE, va,
+		     &p);
 	if (!mr)
 		return QRDMA_REM_ACC;
-	p = qrdma_mr_piece(mr, va, &len);
-	/* Addresses that do not start where a page does may be aligned in name. */
-	if (len < sizeof(value) || !IS_ALIGNED((unsigned long)p, sizeof(value)))
-		verdict = QRDMA_REM_ACC;
-	else
-		verdict = answer_empty(qp);
+	verdict = answer_empty(qp);
 	if (verdict == QRDMA_OK) {
 		/* Whoever sees it sees all that was written before. */
-		smp_store_release(p, value);
+		smp_store_release((u64 *)p, value);
 		qrdma_count(qp->dev, QRDMA_CNT_RX_ATOMIC_REQUESTS);
 	}
 	qrdma_mr_put(mr);

@@ -290,7 +290,7 @@ int qrdma_mr_invalidate(const struct qrdma_qp *qp, u32 key, bool remote)
 	int err = -EINVAL;
 
 	rcu_read_lock();
-	mr = xa_load(&mrs, KEY_INDEX(key));
+	mr = qrdma_mr_find(key);
 	if (mr && mr->ibmr.pd == qp->ibqp.pd) {
 		if (mr->type == QRDMA_MR_FAST_REG)
 			err = invalidate(mr, key, remote);
@@ -340,7 +340,7 @@ static __always_inline struct qrdma_mr *get(const struct ib_pd *pd, u32 key,
 	struct qrdma_mr *mr;
 
 	rcu_read_lock();
-	mr = xa_load(&mrs, KEY_INDEX(key));
+	mr = qrdma_mr_find(key);
 	if (!mr)
 		goto none;
 	atomic_inc(&mr->users);

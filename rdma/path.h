@@ -64,6 +64,13 @@ static inline bool qrdma_is_read_or_atomic(u8 opcode)
 				  BIT_ULL(IB_WR_FLUSH));
 }
 
+/* Those that are answered by the value that was there. */
+static inline bool qrdma_is_atomic(u8 opcode)
+{
+	return opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 static inline bool qrdma_is_local(u8 opcode)
 {
 	return BIT_ULL(opcode) & (BIT_ULL(IB_WR_REG_MR) |

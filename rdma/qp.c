@@ -292,10 +292,8 @@ static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->type = init->qp_type;
 	qp->connected = kinds[qp->type].connected;
 	qp->transport = kinds[qp->type].transport;
-	if (atomic_inc_return(&qp->dev->nr_qps) > QRDMA_MAX_QP) {
-		err = -ENOMEM;
-		goto err_uncount;
-	}
+	if (!qrdma_count_in(&qp->dev->nr_qps, QRDMA_MAX_QP))
+		return -ENOMEM;
 	if (!hold_module(qp)) {
 		err = -ENODEV;
 		goto err_uncount;

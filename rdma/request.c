@@ -288,11 +288,9 @@ static bool may_start(struct qrdma_qp *qp, const struct qrdma_swqe *wqe)
 static void start(struct qrdma_qp *qp, struct qrdma_swqe *wqe)
 {
 	struct qrdma_sq *sq = &qp->sq;
-	u32 n = 1;
+	/* The eight bytes of an atomic are no more than one packet. */
+	u32 n = qrdma_npkts(qp, wqe->length);
 
-	if (wqe->opcode != IB_WR_ATOMIC_CMP_AND_SWP &&
-	    wqe->opcode != IB_WR_ATOMIC_FETCH_AND_ADD)
-		n = qrdma_npkts(qp, wqe->length);
 	wqe->first_psn = sq->psn;
 	wqe->last_psn = qrdma_psn_add(sq->psn, n - 1);
 	if (qrdma_is_read_or_atomic(wqe->opcode)) {

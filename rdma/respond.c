@@ -134,18 +134,25 @@ static void duplicate_read(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 	}
 }
 
+/* The answer of one packet to a request that came again. */
+static struct qrdma_rres short_answer(const struct qrdma_rq *rq, u8 kind,
+				      u32 psn)
+{
+	return (struct qrdma_rres) {
+		.kind = kind,
+		.dup = true,
+		.first_psn = psn,
+		.psn = psn,
+		.last_psn = psn,
+		.msn = rq->msn,
+	};
+}
+
 /* An atomic is not carried out again: its result was kept. */
 static void duplicate_atomic(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 {
 	struct qrdma_rq *rq = &qp->rq;
-	struct qrdma_rres dup = {
-		.kind = QRDMA_RRES_ATOMIC,
-		.dup = true,
-		.first_psn = pkt->psn,
-		.psn = pkt->psn,
-		.last_psn = pkt->psn,
-		.msn = rq->msn,
-	};
+	struct qrdma_rres dup = short_answer(rq, QRDMA_RRES_ATOMIC, pkt->psn);
 	u32 i;
 
 	if (pending_answer(rq, pkt->psn, pkt->psn))
@@ -163,14 +170,7 @@ static void duplicate_atomic(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 static void duplicate_empty(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 {
 	struct qrdma_rq *rq = &qp->rq;
-	struct qrdma_rres dup = {
-		.kind = QRDMA_RRES_READ,
-		.dup = true,
-		.first_psn = pkt->psn,
-		.psn = pkt->psn,
-		.last_psn = pkt->psn,
-		.msn = rq->msn,
-	};
+	struct qrdma_rres dup = short_answer(rq, QRDMA_RRES_READ, pkt->psn);
 
 	if (rq->max_dest_rd && !pending_answer(rq, pkt->psn, pkt->psn))
 		answer_again(rq, &dup);

@@ -71,9 +71,7 @@ void qrdma_ring_destroy(struct qrdma_ring *ring)
 		rdma_user_mmap_entry_remove(&ring->entry);
 }
 
-/* The last reference to an entry is gone. Pages that are mapped have their
- * own.
- */
+/* The last reference to an entry is gone; pages that are mapped have their own. */
 static void mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct qrdma_ring *ring = container_of(entry, struct qrdma_ring, entry);

@@ -35,12 +35,6 @@ static u32 take_sges(struct ib_sge *to, const struct rxe_sge *from, u32 num,
 	return num;
 }
 
-static bool is_atomic(u32 opcode)
-{
-	return opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
-}
-
 /* Returns 0 or what is wrong, as the completion will have it. */
 static enum ib_wc_status take_payload(struct qrdma_qp *qp,
 				      struct qrdma_swqe *wqe,
@@ -52,7 +46,7 @@ static enum ib_wc_status take_payload(struct qrdma_qp *qp,
 
 	if (wqe->send_flags & IB_SEND_INLINE) {
 		length = dma->length;
-		if (length > sq->max_inline || is_atomic(wqe->opcode) ||
+		if (length > sq->max_inline || qrdma_is_atomic(wqe->opcode) ||
 		    wqe->opcode == IB_WR_RDMA_READ)
 			return IB_WC_LOC_QP_OP_ERR;
 		copy_once(wqe->inline_data, from->dma.inline_data, length);
@@ -167,7 +161,7 @@ static enum ib_wc_status take_wr(struct qrdma_qp *qp, struct qrdma_swqe *wqe,
 		return status;
 	if (!qp->connected)
 		return take_ud(qp, wqe, wr);
-	if (is_atomic(wr->opcode))
+	if (qrdma_is_atomic(wqe->opcode))
 		return take_atomic(wqe, wr);
 	wqe->rdma.remote_addr = wr->wr.rdma.remote_addr;
 	wqe->rdma.rkey = wr->wr.rdma.rkey;
