@@ -11,13 +11,11 @@ connections=/sys/kernel/config/quarry/connections
 net_device() {
 	modprobe dummy numdummies=0
 	ip link add dummy0 type dummy
-	defer del_net_device
+	defer end_link dummy0
 	ip link set dummy0 mtu 4200 up
 	ip addr add "$stock_address/24" dev dummy0
 	ip addr add fd02::1/64 dev dummy0 nodad
 }
-
-del_net_device() { [[ ! -e /sys/class/net/dummy0 ]] || ip link del dummy0; }
 
 # The same, with rxe on it.
 stock_device() {

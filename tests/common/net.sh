@@ -36,6 +36,29 @@ with_net() {
 	${ns:+nsenter "--net=/run/netns/$ns"} "$@"
 }
 
+# A test may have removed it already.
+end_link() { [[ ! -e /sys/class/net/$1 ]] || ip link del "$1"; }
+
+# captured FILE NS DEV WHAT... -- COMMAND...: the packets that DEV of NS ('' for
+# this one) sees meanwhile, none missing. WHAT: tcpdump's options and filter.
+captured() {
+	local file=$1 ns=$2 dev=$3 what=() pid
+	shift 3
+	while [[ $1 != -- ]]; do
+		what+=("$1")
+		shift
+	done
+	shift
+	${ns:+nsenter "--net=/run/netns/$ns"} tcpdump --immediate-mode -s 0 -B 20000 -i "$dev" -w "$file" \
+		"${what[@]}" 2>"$file.log" &
+	pid=$!
+	wait_for 10 grep -qs 'listening on' "$file.log"
+	"$@"
+	kill -INT "$pid"
+	wait "$pid" || :
+	grep -q '^0 packets dropped by kernel' "$file.log"
+}
+
 # veth_pair A B: the same without namespaces, for what lives in the first one.
 veth_pair() {
 	modprobe veth

@@ -56,18 +56,14 @@ user_program() {
 # user_device NAME: a device on an interface of its own, d0, 10.3.0.1.
 user_device() {
 	modprobe -a ib_uverbs rdma_ucm dummy
-	load_quarry
 	ip link add d0 type dummy
 	defer end_link d0
 	ip link set d0 mtu 4200 up
 	ip addr add 10.3.0.1/24 dev d0
 	ip addr add fd03::1/64 dev d0 nodad
-	rdma link add "$1" type quarry netdev d0
-	defer del_rdma_device "$1"
+	rdma_device quarry "$1" d0
 	wait_for 5 verbs_ready "$1"
 }
-
-end_link() { [[ ! -e /sys/class/net/$1 ]] || ip link del "$1"; }
 
 # Tools with a server and a client: on which side each of them runs, with which
 # device, GID and address. user_pair sets them for two namespaces of one VM,
