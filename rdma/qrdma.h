@@ -4,8 +4,8 @@
  *
  * Locks: doc/locking.md has their order. In short, from the outside in:
  * qp->mutex; sq.lock or rq.lock (never both), which are taken with bottom
- * halves off; then post_lock, cq->lock, srq->lock, which may be taken in any
- * context.
+ * halves off; then srq->ring.lock, cq->lock, state_lock, post_lock, which may
+ * be taken in any context.
  */
 #ifndef QRDMA_QRDMA_H
 #define QRDMA_QRDMA_H
