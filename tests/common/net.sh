@@ -41,6 +41,8 @@ end_link() { [[ ! -e /sys/class/net/$1 ]] || ip link del "$1"; }
 
 # captured FILE NS DEV WHAT... -- COMMAND...: the packets that DEV of NS ('' for
 # this one) sees meanwhile, none missing. WHAT: tcpdump's options and filter.
+# The kernel sets aside as much for each packet as -s allows: by default (256
+# KiB) the buffer is full after a few hundred on a loopback.
 captured() {
 	local file=$1 ns=$2 dev=$3 what=() pid
 	shift 3
@@ -49,7 +51,7 @@ captured() {
 		shift
 	done
 	shift
-	${ns:+nsenter "--net=/run/netns/$ns"} tcpdump --immediate-mode -s 0 -B 20000 -i "$dev" -w "$file" \
+	${ns:+nsenter "--net=/run/netns/$ns"} tcpdump --immediate-mode -s 6000 -B 40000 -i "$dev" -w "$file" \
 		"${what[@]}" 2>"$file.log" &
 	pid=$!
 	wait_for 10 grep -qs 'listening on' "$file.log"
