@@ -12,9 +12,11 @@ net_device() {
 	modprobe dummy numdummies=0
 	ip link add dummy0 type dummy
 	defer end_link dummy0
-	ip link set dummy0 mtu 4200 up
-	ip addr add "$stock_address/24" dev dummy0
-	ip addr add fd02::1/64 dev dummy0 nodad
+	ip -batch - <<-END
+		link set dummy0 mtu 4200 up
+		addr add $stock_address/24 dev dummy0
+		addr add fd02::1/64 dev dummy0 nodad
+	END
 }
 
 # The same, with rxe on it.

@@ -13,16 +13,18 @@ ns_pair() {
 	local ns number=0
 	modprobe veth
 	for ns in "$1" "$2"; do
-		ip netns add "$ns"
+		echo "netns add $ns"
 		defer ip netns del "$ns"
-	done
+	done | ip -batch -
 	ip -n "$1" link add eth0 type veth peer name eth0 netns "$2"
 	for ns in "$1" "$2"; do
 		number=$((number + 1))
-		ip -n "$ns" link set lo up
-		ip -n "$ns" link set eth0 mtu 4200 up
-		ip -n "$ns" addr add 10.1.0.$number/24 dev eth0
-		ip -n "$ns" addr add fd01::$number/64 dev eth0 nodad
+		ip -n "$ns" -batch - <<-END
+			link set lo up
+			link set eth0 mtu 4200 up
+			addr add 10.1.0.$number/24 dev eth0
+			addr add fd01::$number/64 dev eth0 nodad
+		END
 	done
 }
 

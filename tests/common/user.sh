@@ -58,9 +58,11 @@ user_device() {
 	modprobe -a ib_uverbs rdma_ucm dummy
 	ip link add d0 type dummy
 	defer end_link d0
-	ip link set d0 mtu 4200 up
-	ip addr add 10.3.0.1/24 dev d0
-	ip addr add fd03::1/64 dev d0 nodad
+	ip -batch - <<-END
+		link set d0 mtu 4200 up
+		addr add 10.3.0.1/24 dev d0
+		addr add fd03::1/64 dev d0 nodad
+	END
 	rdma_device quarry "$1" d0
 	wait_for 5 verbs_ready "$1"
 }
@@ -68,8 +70,8 @@ user_device() {
 # Tools with a server and a client: on which side each of them runs, with which
 # device, GID and address. user_pair sets them for two namespaces of one VM,
 # for_each_way for a pair of VMs.
-server_run='in_ns va' server_dev=q0 server_gid='' server_addr=10.1.0.1
-client_run='in_ns vb' client_dev=q1 client_gid=''
+server_run='with_net va' server_dev=q0 server_gid='' server_addr=10.1.0.1
+client_run='with_net vb' client_dev=q1 client_gid=''
 
 # serve PORT COMMAND...: in the background, as $server; back when it listens
 # on that TCP port, or on "cm" by rdma_cm.

@@ -49,7 +49,7 @@ verbs_pair() {
 	ns_pair va vb
 	[[ $1 != quarry ]] || load_quarry
 	for i in 0 1; do
-		in_ns "${ns[i]}" rdma link add "q$i" type "$1" netdev eth0
+		with_net "${ns[i]}" rdma link add "q$i" type "$1" netdev eth0
 		defer del_rdma_device "q$i"
 	done
 	wait_for 5 verbs_ready q0
