@@ -32,6 +32,8 @@ static void keep_sent(struct qrdma_dev *dev, const struct qrdma_av *av,
 			kfree_skb(skb);
 	}
 	*tx = (struct qrdma_tx){};
+	if (dev == &b->dev && b->on_send)
+		b->on_send(b);
 }
 
 /* In place of qrdma_timer_start(): nothing expires by itself. */
@@ -117,6 +119,15 @@ static void modify(struct qrdma_bench *b, enum ib_qp_state state,
 					       mask | IB_QP_STATE, NULL));
 }
 
+static void set_path(struct qrdma_bench *b, struct ib_qp_attr *attr, u8 family)
+{
+	set_gid(&b->sgid.gid, family, 0);
+	attr->ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
+	rdma_ah_set_grh(&attr->ah_attr, NULL, 0, 0, 64, 0);
+	attr->ah_attr.grh.sgid_attr = &b->sgid;
+	set_gid(&attr->ah_attr.grh.dgid, family, 1);
+}
+
 static void to_rts(struct qrdma_bench *b, u8 family)
 {
 	struct ib_qp_attr attr = {
@@ -136,11 +147,7 @@ static void to_rts(struct qrdma_bench *b, u8 family)
 		.rnr_retry = BENCH_RNR_RETRY,
 	};
 
-	set_gid(&b->sgid.gid, family, 0);
-	attr.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
-	rdma_ah_set_grh(&attr.ah_attr, NULL, 0, 0, 64, 0);
-	attr.ah_attr.grh.sgid_attr = &b->sgid;
-	set_gid(&attr.ah_attr.grh.dgid, family, 1);
+	set_path(b, &attr, family);
 	modify(b, IB_QPS_INIT, &attr,
 	       IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 	modify(b, IB_QPS_RTR, &attr,
@@ -149,6 +156,25 @@ static void to_rts(struct qrdma_bench *b, u8 family)
 	modify(b, IB_QPS_RTS, &attr,
 	       IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
 	       IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
+}
+
+static void uc_to_rts(struct qrdma_bench *b)
+{
+	struct ib_qp_attr attr = {
+		.port_num = 1,
+		.qp_access_flags = IB_ACCESS_REMOTE_WRITE,
+		.path_mtu = IB_MTU_256,
+		.dest_qp_num = BENCH_DQPN,
+		.rq_psn = BENCH_PSN,
+		.sq_psn = BENCH_PSN,
+	};
+
+	set_path(b, &attr, AF_INET);
+	modify(b, IB_QPS_INIT, &attr,
+	       IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	modify(b, IB_QPS_RTR, &attr,
+	       IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN);
+	modify(b, IB_QPS_RTS, &attr, IB_QP_SQ_PSN);
 }
 
 static void gsi_to_rts(struct qrdma_bench *b)
@@ -190,6 +216,8 @@ struct qrdma_bench *qrdma_bench_open(struct kunit *test, u8 family,
 	make_queues(b, type);
 	if (type == IB_QPT_RC)
 		to_rts(b, family);
+	else if (type == IB_QPT_UC)
+		uc_to_rts(b);
 	else
 		gsi_to_rts(b);
 	b->works = 0;
@@ -425,6 +453,8 @@ static const char *const kinds[256] = {
 	[0x0b] = "write-imm", [0x0c] = "read", [0x0d] = "resp-first",
 	[0x0e] = "resp-middle", [0x0f] = "resp-last", [0x10] = "resp",
 	[0x11] = "ack", [0x12] = "atomic", [0x13] = "swap", [0x14] = "add",
+	[0x20] = "uc-send-first", [0x21] = "uc-send-middle",
+	[0x22] = "uc-send-last", [0x24] = "uc-send", [0x2a] = "uc-write",
 	[0x16] = "send-last-inv", [0x17] = "send-inv", [0x64] = "ud",
 };
 
@@ -496,6 +526,10 @@ static const char *status_text(enum ib_wc_status status)
 		return ":response";
 	case IB_WC_LOC_LEN_ERR:
 		return ":length";
+	case IB_WC_LOC_PROT_ERR:
+		return ":protection";
+	case IB_WC_MW_BIND_ERR:
+		return ":bind";
 	default:
 		return ":?";
 	}

@@ -43,6 +43,8 @@ struct qrdma_bench {
 	u32			works;	/* times the work was queued */
 	u32			timer_starts, ack_timer_starts;
 	u64			timer_ns, ack_timer_ns;	/* of the last start */
+	/* Called when a list has been sent, the engine's locks not held. */
+	void			(*on_send)(struct qrdma_bench *b);
 	char			text[512];
 };
 
