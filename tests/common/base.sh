@@ -27,12 +27,10 @@ run_deferred() {
 	return "$failed"
 }
 
-# pause SECONDS, without a process.
+# pause SECONDS, without a process but for the first time.
 pause() {
-	local idle
-	exec {idle}<> <(:)
-	read -rt "$1" -u "$idle" || :
-	exec {idle}>&-
+	[[ ${pause_from:-} ]] || exec {pause_from}<> <(:)
+	read -rt "$1" -u "$pause_from" || :
 }
 
 # wait_for SECONDS COMMAND...: until the command succeeds. SECONDS is what it takes
@@ -56,10 +54,6 @@ not() { ! "$@"; }
 # End the test as failed, or as one that this kernel cannot run.
 fail() { echo "FAIL: $*"; exit 1; }
 skip() { echo "$*" >"${TEST_RESULTS:-/results}/skip"; exit 77; }
-
-# For a test of the stock stack alone: the kernel that watches has nothing of
-# ours to see in it.
-stock_only() { [[ ${SLOW:-1} == 1 ]] || skip "nothing of ours is in it"; }
 
 # expect_errno NAME COMMAND...: the command must fail, with that error's text.
 # For writes to attributes: expect_errno EINVAL write_attr 7 /path

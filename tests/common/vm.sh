@@ -21,30 +21,27 @@ peer() {
 	local other=a base text
 	[[ $QUARRY_VM == b ]] || other=b
 	text=${*:-$(cat)}
-	base=/results/$other/requests/$BASHPID-$RANDOM
-	printf '%s\n' "cd /tree; export SLOW=${SLOW:-1}" "source tests/common/all.sh" \
-		"${TEST_FILE:+source $TEST_FILE; unset -f test}" "$text" >"$base.new"
-	mv "$base.new" "$base.req"
+	base=/results/$other/requests/$BASHPID-$SRANDOM
+	printf '%s\n' "export SLOW=${SLOW:-1}" "${TEST_FILE:+source $TEST_FILE; unset -f test}" \
+		"$text" '# end of request' >"$base.req"
 	peer_wait "$base" "/results/$other/gone"
 }
 
 peer_wait() {
-	local base=$1 gone=$2 idle
-	exec {idle}<> <(:)
-	until [[ -e $base.rc ]]; do
+	local base=$1 gone=$2 out status rounds=0
+	until [[ -s $base.rc ]]; do
 		[[ ! -e $gone ]] || { echo "peer: the other VM is gone" >&2; return 125; }
-		read -rt 0.05 -u "$idle" || :
+		if ((++rounds < 10)); then pause 0.05; else pause 0.2; fi
 	done
-	exec {idle}>&-
-	cat "$base.out"
-	return "$(<"$base.rc")"
+	contents out "$base.out"
+	printf '%s' "$out"
+	read -r status <"$base.rc"
+	return "$status"
 }
 
 # What a VM does that only serves its peer.
 serve_peer() {
-	local idle
-	exec {idle}<> <(:)
 	until [[ -e /results/a/status || -e /results/a/gone ]]; do
-		read -rt 0.1 -u "$idle" || :
+		pause 0.5
 	done
 }
