@@ -151,6 +151,13 @@ cm_tool() {
 	echo "${client%% *}"
 }
 
+# qperf_pair TEST...: by rdma_cm; each test that has given a figure.
+qperf_pair() {
+	both "qperf $*" 19765 qperf -- \
+		sh -c "qperf -cm1 -t 1 $server_addr $* && qperf $server_addr quit"
+	awk '/^[a-z_]+:$/ { name = $1 } / = / { print "qperf", name }' /tmp/client-out | sed 's/:$//'
+}
+
 # rping_pair ADDRESS: with data that is looked at.
 rping_pair() {
 	both "rping $1" cm rping -s -a "$1" -C 30 -S 60000 -V -- \
