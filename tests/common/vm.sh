@@ -2,13 +2,17 @@
 # shellcheck shell=bash
 # For commands inside a VM: the module, and the other VM of a pair.
 
-# Load quarry.ko with the modules that it needs.
+# Load quarry.ko with the modules that it needs. Which these are is looked up
+# once in a VM.
 load_quarry() {
-	local needs
+	local needs name missing=() list=/run/quarry-needs
 	[[ ! -d /sys/module/quarry ]] || return 0
-	needs=$(modinfo -F depends "$QUARRY_KO")
-	# shellcheck disable=SC2086 # a list of words
-	[[ ! $needs ]] || modprobe -a ${needs//,/ } || return
+	[[ -s $list ]] || modinfo -F depends "$QUARRY_KO" >$list
+	IFS=, read -ra needs <$list
+	for name in "${needs[@]}"; do
+		[[ -d /sys/module/$name ]] || missing+=("$name")
+	done
+	[[ ${#missing[@]} == 0 ]] || modprobe -a "${missing[@]}" || return
 	insmod "$QUARRY_KO"
 }
 
