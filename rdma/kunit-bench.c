@@ -119,16 +119,8 @@ static void modify(struct qrdma_bench *b, enum ib_qp_state state,
 					       mask | IB_QP_STATE, NULL));
 }
 
-static void set_path(struct qrdma_bench *b, struct ib_qp_attr *attr, u8 family)
-{
-	set_gid(&b->sgid.gid, family, 0);
-	attr->ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
-	rdma_ah_set_grh(&attr->ah_attr, NULL, 0, 0, 64, 0);
-	attr->ah_attr.grh.sgid_attr = &b->sgid;
-	set_gid(&attr->ah_attr.grh.dgid, family, 1);
-}
-
-static void to_rts(struct qrdma_bench *b, u8 family)
+/* An unreliable connection has less to be told. */
+static void to_rts(struct qrdma_bench *b, u8 family, bool reliable)
 {
 	struct ib_qp_attr attr = {
 		.port_num = 1,
@@ -147,34 +139,20 @@ static void to_rts(struct qrdma_bench *b, u8 family)
 		.rnr_retry = BENCH_RNR_RETRY,
 	};
 
-	set_path(b, &attr, family);
+	set_gid(&b->sgid.gid, family, 0);
+	attr.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
+	rdma_ah_set_grh(&attr.ah_attr, NULL, 0, 0, 64, 0);
+	attr.ah_attr.grh.sgid_attr = &b->sgid;
+	set_gid(&attr.ah_attr.grh.dgid, family, 1);
 	modify(b, IB_QPS_INIT, &attr,
 	       IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 	modify(b, IB_QPS_RTR, &attr,
 	       IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-	       IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	       (reliable ? IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER : 0));
 	modify(b, IB_QPS_RTS, &attr,
-	       IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
-	       IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
-}
-
-static void uc_to_rts(struct qrdma_bench *b)
-{
-	struct ib_qp_attr attr = {
-		.port_num = 1,
-		.qp_access_flags = IB_ACCESS_REMOTE_WRITE,
-		.path_mtu = IB_MTU_256,
-		.dest_qp_num = BENCH_DQPN,
-		.rq_psn = BENCH_PSN,
-		.sq_psn = BENCH_PSN,
-	};
-
-	set_path(b, &attr, AF_INET);
-	modify(b, IB_QPS_INIT, &attr,
-	       IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
-	modify(b, IB_QPS_RTR, &attr,
-	       IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN);
-	modify(b, IB_QPS_RTS, &attr, IB_QP_SQ_PSN);
+	       IB_QP_SQ_PSN |
+	       (reliable ? IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+			   IB_QP_MAX_QP_RD_ATOMIC : 0));
 }
 
 static void gsi_to_rts(struct qrdma_bench *b)
@@ -214,10 +192,8 @@ struct qrdma_bench *qrdma_bench_open(struct kunit *test, u8 family,
 	kunit_activate_static_stub(test, qrdma_timer_start, note_timer);
 	kunit_activate_static_stub(test, qrdma_qp_queue_work, note_work);
 	make_queues(b, type);
-	if (type == IB_QPT_RC)
-		to_rts(b, family);
-	else if (type == IB_QPT_UC)
-		uc_to_rts(b);
+	if (type == IB_QPT_RC || type == IB_QPT_UC)
+		to_rts(b, family, type == IB_QPT_RC);
 	else
 		gsi_to_rts(b);
 	b->works = 0;
@@ -453,9 +429,10 @@ static const char *const kinds[256] = {
 	[0x0b] = "write-imm", [0x0c] = "read", [0x0d] = "resp-first",
 	[0x0e] = "resp-middle", [0x0f] = "resp-last", [0x10] = "resp",
 	[0x11] = "ack", [0x12] = "atomic", [0x13] = "swap", [0x14] = "add",
+	[0x16] = "send-last-inv", [0x17] = "send-inv",
 	[0x20] = "uc-send-first", [0x21] = "uc-send-middle",
 	[0x22] = "uc-send-last", [0x24] = "uc-send", [0x2a] = "uc-write",
-	[0x16] = "send-last-inv", [0x17] = "send-inv", [0x64] = "ud",
+	[0x64] = "ud",
 };
 
 static int tell_answer(const u8 *bth, char *to, size_t size)
