@@ -2,18 +2,23 @@
 # shellcheck shell=bash
 # RDMA devices: ours, and the stock kernel's to compare with.
 
-# rdma_device TYPE NAME NETDEV: TYPE is quarry, rxe or siw. rdma_rxe owns the
-# UDP port as long as it is loaded, so it goes at the end.
-rdma_device() {
-	local type=$1 name=$2 netdev=$3
-	case $type in
+# load_rdma TYPE: quarry, rxe or siw. rdma_rxe owns the UDP port as long as it is
+# loaded, so it goes at the end.
+load_rdma() {
+	case $1 in
 	quarry) load_quarry ;;
 	rxe)
 		modprobe rdma_rxe
 		defer unload rdma_rxe
 		;;
-	*) modprobe "$type" ;;
+	*) modprobe "$1" ;;
 	esac
+}
+
+# rdma_device TYPE NAME NETDEV
+rdma_device() {
+	local type=$1 name=$2 netdev=$3
+	load_rdma "$type"
 	rdma link add "$name" type "$type" netdev "$netdev"
 	defer del_rdma_device "$name"
 	wait_for 5 rdma_ready "$name"

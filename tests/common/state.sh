@@ -105,9 +105,10 @@ only_our_races() {
 
 # The log without what lockdep says of the stock modules' locks alone: where
 # Quarry has a part in it, a function of it is among those that took a lock.
+lock_alarms='WARNING: (possible|inconsistent lock|.*-safe -> .*-unsafe lock)'
 only_our_locks() {
-	awk '
-	/WARNING: (possible|inconsistent lock|.*-safe -> .*-unsafe lock)/ { inside = 1; text = "" }
+	awk -v alarms="$lock_alarms" '
+	$0 ~ alarms { inside = 1; text = "" }
 	!inside { print; next }
 	{ text = text $0 "\n" }
 	/<\/TASK>/ {
@@ -159,7 +160,7 @@ state_end() {
 	grep -qE "$alarms" "$log" || return 0
 	only_our_races <"$log" | only_our_locks >"$log.ours"
 	# After its first report lockdep looks no more: see guest-check.
-	! grep -q 'WARNING: possible' "$log" || : >"$log.blind"
+	! grep -qE "$lock_alarms" "$log" || : >"$log.blind"
 	without_allowed "$log.ours" "$allowed" | grep -E "$alarms" | head -5 | sed 's/^/kernel log: /' || :
 	rm -f "$log.ours"
 }

@@ -53,7 +53,7 @@ user_program() {
 	gcc -O1 -g -Wall -pthread -o "$program" "tests/rdma/user/$1.c" tests/rdma/user/lib.c -libverbs
 }
 
-# user_device NAME: a device on an interface of its own, d0, 10.3.0.1.
+# user_device NAME [TYPE]: a device on an interface of its own, d0, 10.3.0.1.
 user_device() {
 	modprobe -a ib_uverbs rdma_ucm dummy
 	ip link add d0 type dummy
@@ -63,7 +63,7 @@ user_device() {
 		addr add 10.3.0.1/24 dev d0
 		addr add fd03::1/64 dev d0 nodad
 	END
-	rdma_device quarry "$1" d0
+	rdma_device "${2:-quarry}" "$1" d0
 	wait_for 5 verbs_ready "$1"
 }
 

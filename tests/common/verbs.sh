@@ -42,16 +42,21 @@ verbs_ready() {
 	rdma_ready "$1" && grep -qs 'ffff:' "$gids"/[0-9] && grep -qs '^fd' "$gids"/[0-9]
 }
 
-# verbs_pair TYPE: devices q0 and q1 on the two ends of a wire, see ns_pair.
-verbs_pair() {
+# device_pair TYPE: devices q0 and q1 on the two ends of a wire, see ns_pair.
+device_pair() {
 	local i ns=(va vb)
-	load_qverbs
 	ns_pair va vb
-	[[ $1 != quarry ]] || load_quarry
+	load_rdma "$1"
 	for i in 0 1; do
 		with_net "${ns[i]}" rdma link add "q$i" type "$1" netdev eth0
 		defer del_rdma_device "q$i"
 	done
 	wait_for 5 verbs_ready q0
 	wait_for 5 verbs_ready q1
+}
+
+# verbs_pair TYPE: the same, and what tests them.
+verbs_pair() {
+	load_qverbs
+	device_pair "$1"
 }
