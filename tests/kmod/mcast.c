@@ -3,6 +3,9 @@
  * Multicast, IBTA volume 1, 10.5.2: who is attached gets a copy, wherever he
  * is, and nobody else does.
  */
+#include <linux/igmp.h>
+#include <linux/inetdevice.h>
+#include <linux/rtnetlink.h>
 #include <linux/sizes.h>
 #include <net/ipv6.h>
 #include <rdma/ib_pack.h>
@@ -219,6 +222,74 @@ static int hold(struct qv_link *l, u32 number)
 	return detach(l, b->qp, number, 0);
 }
 
+/* Users of an IPv4 group on an interface, or -1. */
+static int users_of(struct in_device *in, __be32 addr)
+{
+	struct ip_mc_list *im;
+
+	for (im = rtnl_dereference(in->mc_list); im; im = rtnl_dereference(im->next_rcu))
+		if (im->multiaddr == addr)
+			return im->users;
+	return -1;
+}
+
+/* Somebody joins where the interface is now, and the device leaves what it had. */
+static int leave_elsewhere(struct qv_link *l, struct net_device *ndev, u32 number)
+{
+	struct ib_qp *qp = l->side[QV_B].qp;
+	struct in_device *in;
+	union ib_gid gid;
+	__be32 addr;
+	int err, n;
+
+	group(l, number, &gid);
+	addr = ((struct in6_addr *)&gid)->s6_addr32[3];
+	rtnl_lock();
+	in = __in_dev_get_rtnl(ndev);
+	if (in)
+		ip_mc_inc_group(in, addr);
+	rtnl_unlock();
+	if (!in)
+		return qv_fail(l, "the interface has no IPv4");
+	err = detach(l, qp, number, 0);
+	rtnl_lock();
+	n = users_of(in, addr);
+	if (!err && n != 1)
+		err = qv_fail(l, "the group of the other namespace has %d users, not 1", n);
+	if (n > 0)
+		ip_mc_dec_group(in, addr);
+	rtnl_unlock();
+	return err ?: attach(l, qp, number + 1, -ENODEV);
+}
+
+/*
+ * In a group while the interface is moved to another namespace. The device has
+ * to go, but lives until this client of its lets go.
+ */
+static int moved(struct qv_link *l, u32 number)
+{
+	struct qv_side *b = &l->side[QV_B];
+	int i, err = open_ud(l);
+	struct net_device *ndev;
+	struct net *home;
+
+	if (err)
+		return err;
+	ndev = ib_device_get_netdev(b->dev, 1);
+	if (!ndev)
+		return qv_fail(l, "B has no interface");
+	home = dev_net(ndev);
+	err = attach(l, b->qp, number, 0);
+	for (i = 0; !err && i < QV_WAIT_MS / 20 && net_eq(dev_net(ndev), home); i++)
+		msleep(20);
+	if (!err && net_eq(dev_net(ndev), home))
+		err = detach(l, b->qp, number, 0) ?: qv_fail(l, "the interface is where it was");
+	else
+		err = err ?: leave_elsewhere(l, ndev, number);
+	dev_put(ndev);
+	return err;
+}
+
 static const struct qv_case cases[] = {
 	{ "member", member, 0, QV_OWN_LINK },
 	{ "twice", twice, 0, QV_OWN_LINK },
@@ -226,8 +297,10 @@ static const struct qv_case cases[] = {
 	{ "wrong", wrong, 0, QV_OWN_LINK },
 };
 
+/* These wait for what is done outside. */
 static const struct qv_case hold_cases[] = {
 	{ "hold", hold, 9, QV_OWN_LINK },
+	{ "moved", moved, 9, QV_OWN_LINK },
 };
 
 QV_GROUP(qv_mcast, cases);
