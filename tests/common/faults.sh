@@ -169,7 +169,7 @@ every_allocation() {
 	((nth > 1)) || fail "$what: has no allocation that could fail"
 	echo "== $what: less than $nth allocations, $((trials - 1)) failed in turn, in spite of $((survived - 1)) it succeeded, $((SECONDS - begun)) s" >>"$FULL"
 	trials=0 survived=0 begun=$SECONDS
-	for ((space = 1; ; space += 64 + space / 6)); do
+	for ((space = 1; ; space += 64 + space / 4)); do
 		fault_trial "$what" "$undo" "$gone" failing_after "$space" "$do"
 		((struck)) || break
 	done
