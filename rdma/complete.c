@@ -100,6 +100,7 @@ void qrdma_sq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	sq->cur_pkt = 0;
 	sq->una = sq->max_psn;
 	sq->psn = sq->max_psn;
+	qrdma_gap_reset(sq);
 }
 
 /* The work request that the peer complains of ends in error, and the QP. */
@@ -147,17 +148,18 @@ static void progress(struct qrdma_qp *qp)
 }
 
 /*
- * Everything up to @psn has arrived. A READ or atomic in between whose answer
- * is missing was answered, but the answer is lost: ask again (9.7.5.1.3).
+ * Complete what is done, in order, up to the first packet that is missing. A
+ * READ or atomic is done when its answer has come; that the peer has carried
+ * it out and it has not means that it was lost (9.7.5.1.3).
  */
-static void ack_through(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
+static void settle(struct qrdma_qp *qp, struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
 	u32 una = sq->una;
-	bool missing = false;
 
 	while (sq->tail != sq->fresh) {
 		struct qrdma_swqe *wqe = qrdma_swqe(sq, sq->tail);
+		u32 end = qrdma_psn_add(wqe->last_psn, 1);
 
 		if (qrdma_is_local(wqe->opcode)) {
 			if (wqe->status)
@@ -165,30 +167,34 @@ static void ack_through(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
 			qrdma_sq_complete(qp, IB_WC_SUCCESS, nt);
 			continue;
 		}
-		if (qrdma_psn_diff(psn, wqe->first_psn) < 0)
+		qrdma_gap_close(sq);
+		if (!qrdma_is_read_or_atomic(wqe->opcode) && qrdma_gap_open(sq))
+			sq->una = qrdma_psn_diff(sq->heard, end) < 0 ?
+					sq->heard : end;
+		if (qrdma_psn_diff(sq->una, end) < 0)
 			break;
-		if (qrdma_is_read_or_atomic(wqe->opcode)) {
-			missing = true;
-			break;
-		}
-		if (qrdma_psn_diff(psn, wqe->last_psn) < 0) {
-			sq->una = qrdma_psn_add(psn, 1);
-			break;
-		}
-		sq->una = qrdma_psn_add(wqe->last_psn, 1);
 		qrdma_sq_complete(qp, IB_WC_SUCCESS, nt);
 	}
-	if (qrdma_psn_diff(sq->una, una) > 0)
+	if (sq->una != una) {
+		qrdma_gap_moved(sq);
 		progress(qp);
-	else
-		sq->una = una;
-	if (missing && !sq->rewound) {
-		qrdma_count(qp->dev, QRDMA_CNT_IMPLIED_NAK_SEQ_ERR);
-		qrdma_sq_rewind(qp, QRDMA_REWIND_ANSWER_LOST);
 	}
+	qrdma_gap_look(qp);
 }
 
-static void rnr_nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
+/* The peer has carried out everything up to @psn. */
+static void ack_through(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	u32 next = qrdma_psn_add(psn, 1);
+
+	if (qrdma_psn_diff(next, sq->heard) > 0)
+		sq->heard = next;
+	settle(qp, nt);
+}
+
+static void rnr_nak(struct qrdma_qp *qp, u32 psn, u8 code,
+		    struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
 
@@ -202,12 +208,12 @@ static void rnr_nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
 		}
 		sq->rnr_left--;
 	}
-	qrdma_sq_rewind(qp, QRDMA_REWIND_RNR);
+	qrdma_sq_rewind(qp, psn, QRDMA_REWIND_RNR);
 	qrdma_timer_rnr(qp, code);
 }
 
 /* 9.7.6.1: it costs a retry; what it acknowledges has given all back. */
-static void sequence_nak(struct qrdma_qp *qp, struct qrdma_notify *nt)
+static void sequence_nak(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
 
@@ -219,14 +225,17 @@ static void sequence_nak(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	}
 	sq->retries_left--;
 	sq->probing = false;
-	qrdma_sq_rewind(qp, QRDMA_REWIND_NAK);
+	qrdma_sq_rewind(qp, psn, QRDMA_REWIND_NAK);
 }
 
-static void nak(struct qrdma_qp *qp, u8 code, struct qrdma_notify *nt)
+static void nak(struct qrdma_qp *qp, u32 psn, u8 code, struct qrdma_notify *nt)
 {
+	/* What ends the QP waits for the answers that are missing before it. */
+	if (code != QRDMA_NAK_PSN_SEQ && qp->sq.una != psn)
+		return;
 	switch (code) {
 	case QRDMA_NAK_PSN_SEQ:
-		sequence_nak(qp, nt);
+		sequence_nak(qp, psn, nt);
 		break;
 	case QRDMA_NAK_INV_REQ:
 		qrdma_count(qp->dev, QRDMA_CNT_REQ_REMOTE_INVALID_REQUEST);
@@ -256,79 +265,94 @@ static void acknowledge(struct qrdma_qp *qp, u32 psn, u8 syndrome,
 		return;
 	/* The complaint is about @psn: all before it has arrived. */
 	ack_through(qp, qrdma_psn_add(psn, QRDMA_PSN_MASK), nt);
-	if (qp->sq.una != psn)
+	/* Or it is out of date. */
+	if (qp->sq.heard != psn)
 		return;
 	if (kind == QRDMA_AETH_RNR)
-		rnr_nak(qp, syndrome & QRDMA_AETH_VALUE, nt);
+		rnr_nak(qp, psn, syndrome & QRDMA_AETH_VALUE, nt);
 	else
-		nak(qp, syndrome & QRDMA_AETH_VALUE, nt);
+		nak(qp, psn, syndrome & QRDMA_AETH_VALUE, nt);
 }
 
-/*
- * The READ or atomic that a response at @psn answers; NULL where it does not
- * continue what came before.
- */
+/* The READ or atomic that a response at @psn is news of, or NULL. */
 static struct qrdma_swqe *answered(struct qrdma_qp *qp, u32 psn,
 				   struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
 	struct qrdma_swqe *wqe;
+	u32 i;
 
+	/* What was asked before has been carried out. */
+	ack_through(qp, qrdma_psn_add(psn, QRDMA_PSN_MASK), nt);
+	/* The peer is not silent, see count_retry(). */
 	if (psn != sq->una)
-		ack_through(qp, qrdma_psn_add(psn, QRDMA_PSN_MASK), nt);
-	qrdma_sq_reap(qp, nt);
-	if (sq->tail == sq->fresh)
-		return NULL;
-	if (psn != sq->una) {
-		/* Of no use; but the peer is not silent, see count_retry(). */
 		sq->stall_start = ktime_get_ns();
+	i = qrdma_sq_find(sq, psn);
+	if (i == sq->fresh || qrdma_psn_diff(psn, sq->una) < 0)
 		return NULL;
-	}
-	wqe = qrdma_swqe(sq, sq->tail);
-	return qrdma_is_read_or_atomic(wqe->opcode) ? wqe : NULL;
+	wqe = qrdma_swqe(sq, i);
+	if (!qrdma_is_read_or_atomic(wqe->opcode) || qrdma_gap_known(sq, psn))
+		return NULL;
+	return wqe;
+}
+
+/* An answer that cannot be: of the oldest only; another may come once more. */
+static void bad_answer(struct qrdma_qp *qp, u32 psn, enum ib_wc_status status,
+		       struct qrdma_notify *nt)
+{
+	if (psn == qp->sq.una)
+		fail_oldest(qp, status, nt);
 }
 
 /* One packet of the answer is in its place. */
-static void answer_done(struct qrdma_qp *qp, struct qrdma_swqe *wqe, u32 psn,
-			struct qrdma_notify *nt)
+static void answer_done(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
 
-	sq->una = qrdma_psn_add(psn, 1);
-	if (psn == wqe->last_psn)
-		qrdma_sq_complete(qp, IB_WC_SUCCESS, nt);
-	progress(qp);
-	qrdma_sq_reap(qp, nt);
+	if (psn == sq->una) {
+		sq->una = qrdma_psn_add(psn, 1);
+		qrdma_gap_moved(sq);
+		progress(qp);
+	} else {
+		qrdma_gap_add(sq, psn);
+	}
+	settle(qp, nt);
+}
+
+/* Is a packet of an answer as long as it should be, and the last where it should? */
+static bool fits(const struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
+		 const struct qrdma_pkt *pkt, u32 want)
+{
+	bool last = pkt->op->flags & QRDMA_OP_END;
+
+	if (pkt->payload != want)
+		return false;
+	if (pkt->psn == wqe->last_psn)
+		return last;
+	/* The end of a part that was asked for again. */
+	return !last || qrdma_psn_diff(pkt->psn, qp->sq.asked) < 0;
 }
 
 static void read_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 			  struct qrdma_notify *nt)
 {
 	struct qrdma_swqe *wqe = answered(qp, pkt->psn, nt);
-	bool last = pkt->op->flags & QRDMA_OP_END;
 	u32 off, want;
 
 	if (!wqe)
 		return;
-	if (qrdma_is_atomic(wqe->opcode)) {
-		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
-		return;
-	}
 	off = qrdma_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	want = min(qp->mtu, wqe->length - off);
 	/* Annex A19: the answer to those is that of an empty READ. */
 	if (wqe->opcode != IB_WR_RDMA_READ)
 		want = 0;
-	if (pkt->payload != want || last != !qrdma_psn_diff(pkt->psn, wqe->last_psn)) {
-		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
-		return;
-	}
-	if (qrdma_copy_to_sges(qp->ibqp.pd, wqe->sge, wqe->num_sge, off,
-			       pkt->skb, pkt->payload_off, want)) {
-		fail_oldest(qp, IB_WC_LOC_PROT_ERR, nt);
-		return;
-	}
-	answer_done(qp, wqe, pkt->psn, nt);
+	if (qrdma_is_atomic(wqe->opcode) || !fits(qp, wqe, pkt, want))
+		bad_answer(qp, pkt->psn, IB_WC_BAD_RESP_ERR, nt);
+	else if (qrdma_copy_to_sges(qp->ibqp.pd, wqe->sge, wqe->num_sge, off,
+				    pkt->skb, pkt->payload_off, want))
+		bad_answer(qp, pkt->psn, IB_WC_LOC_PROT_ERR, nt);
+	else
+		answer_done(qp, pkt->psn, nt);
 }
 
 static void atomic_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
@@ -339,18 +363,15 @@ static void atomic_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 
 	if (!wqe)
 		return;
-	if (!qrdma_is_atomic(wqe->opcode)) {
-		fail_oldest(qp, IB_WC_BAD_RESP_ERR, nt);
-		return;
-	}
 	orig = get_unaligned_be64(pkt->hdr + sizeof(struct qrdma_bth) +
 				  sizeof(struct qrdma_aeth));
-	if (qrdma_copy_buf_to_sges(qp->ibqp.pd, wqe->sge, wqe->num_sge, 0,
-				   &orig, sizeof(orig))) {
-		fail_oldest(qp, IB_WC_LOC_PROT_ERR, nt);
-		return;
-	}
-	answer_done(qp, wqe, pkt->psn, nt);
+	if (!qrdma_is_atomic(wqe->opcode))
+		bad_answer(qp, pkt->psn, IB_WC_BAD_RESP_ERR, nt);
+	else if (qrdma_copy_buf_to_sges(qp->ibqp.pd, wqe->sge, wqe->num_sge, 0,
+					&orig, sizeof(orig)))
+		bad_answer(qp, pkt->psn, IB_WC_LOC_PROT_ERR, nt);
+	else
+		answer_done(qp, pkt->psn, nt);
 }
 
 void qrdma_sq_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,

@@ -168,6 +168,26 @@ static void duplicate_read_within(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->mem[1024 + 599], 87);
 }
 
+static void ask_for_two(struct qrdma_bench *b)
+{
+	b->on_send = NULL;
+	qrdma_bench_sent(b);
+	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN + 2, 2 * BENCH_MTU,
+			 2 * BENCH_MTU, 0);
+}
+
+/* A part is asked for again while the rest is still being answered. */
+static void duplicate_read_meanwhile(struct kunit *test)
+{
+	struct qrdma_bench *b = open_prompt(test);
+
+	b->on_send = ask_for_two;
+	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN, 0, BENCH_MEM, 0);
+	EXPECT_SENT(b, "resp-first:ffffff resp-last:000000 resp-middle:00001b resp-last:00001c");
+	KUNIT_EXPECT_EQ(test, b->qp.rq.out_tail, b->qp.rq.res_head);
+	KUNIT_EXPECT_EQ(test, b->qp.rq.dups, 0);
+}
+
 static void fetch_add(struct qrdma_bench *b, u32 psn)
 {
 	struct qrdma_bench_pkt pkt = {
@@ -436,6 +456,7 @@ static struct kunit_case responder_cases[] = {
 	KUNIT_CASE(duplicate_is_urgent),
 	KUNIT_CASE(duplicate_read),
 	KUNIT_CASE(duplicate_read_within),
+	KUNIT_CASE(duplicate_read_meanwhile),
 	KUNIT_CASE(duplicate_atomic),
 	KUNIT_CASE(duplicate_atomic_write),
 	KUNIT_CASE(receiver_not_ready),

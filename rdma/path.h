@@ -305,14 +305,16 @@ int qrdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt);
 /* Why a requester starts over, for who traces it. */
 enum qrdma_rewind {
-	QRDMA_REWIND_ANSWER_LOST,	/* the peer acknowledges beyond a READ */
+	QRDMA_REWIND_ANSWER_LOST,	/* to a READ; only that is sent again */
 	QRDMA_REWIND_NAK,
 	QRDMA_REWIND_RNR,
 	QRDMA_REWIND_TIMEOUT,
 };
 
-/* Take up sending again at the oldest packet that is not acknowledged. */
-void qrdma_sq_rewind(struct qrdma_qp *qp, enum qrdma_rewind why);
+/* Take up sending again at @psn. */
+void qrdma_sq_rewind(struct qrdma_qp *qp, u32 psn, enum qrdma_rewind why);
+/* The work request that @psn is of; sq.fresh where it is of none yet. */
+u32 qrdma_sq_find(const struct qrdma_sq *sq, u32 psn);
 /* Point sq.cur to the work request that holds sq.psn. */
 void qrdma_sq_seek(struct qrdma_qp *qp);
 /* The opcode of a packet of @wqe over RC; IB_OPCODE_UC makes it one of UC. */
@@ -360,6 +362,30 @@ void qrdma_sq_complete(struct qrdma_qp *qp, enum ib_wc_status status,
 /* Complete local operations that have come to be the oldest. */
 void qrdma_sq_reap(struct qrdma_qp *qp, struct qrdma_notify *nt);
 void qrdma_sq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt);
+
+/* gap.c; all under sq.lock */
+/* An answer is missing that the peer has given. */
+static inline bool qrdma_gap_open(const struct qrdma_sq *sq)
+{
+	return qrdma_psn_diff(sq->heard, sq->una) > 0;
+}
+
+/* Has the answer at @psn, after sq.una, come before? */
+bool qrdma_gap_known(const struct qrdma_sq *sq, u32 psn);
+/* It has come, and is not known. */
+void qrdma_gap_add(struct qrdma_sq *sq, u32 psn);
+/* Move sq.una past what follows it without a gap. */
+void qrdma_gap_close(struct qrdma_sq *sq);
+/* After each move of sq.una. */
+void qrdma_gap_moved(struct qrdma_sq *sq);
+/* Nothing is under way. */
+void qrdma_gap_reset(struct qrdma_sq *sq);
+/* Have the oldest gap asked for again; false where that is under way anyway. */
+bool qrdma_gap_again(struct qrdma_qp *qp, enum qrdma_rewind why);
+/* The same where there is one that was not asked for yet. */
+void qrdma_gap_look(struct qrdma_qp *qp);
+/* The next request of those, not sealed; or NULL. */
+struct sk_buff *qrdma_gap_request(struct qrdma_qp *qp);
 
 /* timer.c */
 void qrdma_timer_init(struct qrdma_qp *qp);

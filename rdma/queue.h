@@ -133,6 +133,15 @@ struct qrdma_srq {
 	struct work_struct	work;
 };
 
+/* PSNs of answers that are in their place: from @from up to, not with, @to. */
+struct qrdma_span {
+	u32 from;
+	u32 to;
+};
+
+/* So many may lie behind gaps; what would make another is thrown away. */
+#define QRDMA_SPANS	16
+
 /**
  * struct qrdma_sq - the requester: send queue, sending, completing
  * @user: where a process posts, of as many slots as @buf
@@ -153,6 +162,12 @@ struct qrdma_srq {
  * @psn: of the next packet to be sent
  * @una: oldest PSN that is not acknowledged
  * @max_psn: the first PSN never sent
+ * @heard: the peer has carried out all requests before this PSN
+ * @asked: what is missing before this PSN has been asked for again
+ * @mend: where asking for it goes on, up to @asked
+ * @nr_spans: entries of @spans
+ * @spans: answers that came out of turn, behind @una and a gap; in order,
+ *         with a gap between any two
  * @ack_asked: the PSN after the last one that asked for an answer
  * @rd_atomic: READs and atomics that are sent and not answered
  * @max_rd_atomic: limit of that
@@ -198,6 +213,9 @@ struct qrdma_sq {
 	u32			psn;
 	u32			una;
 	u32			max_psn;
+	u32			heard;
+	u32			asked;
+	u32			mend;
 	u32			ack_asked;
 	u32			rd_atomic;
 	u32			max_rd_atomic;
@@ -221,6 +239,8 @@ struct qrdma_sq {
 	u64			rtt_start;
 	u64			srtt;
 	u64			stall_start;
+	u32			nr_spans;
+	struct qrdma_span	spans[QRDMA_SPANS];
 };
 
 /* A READ or atomic that is answered, or may have to be answered again. */

@@ -73,34 +73,40 @@ u8 qrdma_request_opcode(const struct qrdma_swqe *wqe, bool first, bool last)
 	return last ? set->last : set->middle;
 }
 
-void qrdma_sq_seek(struct qrdma_qp *qp)
+u32 qrdma_sq_find(const struct qrdma_sq *sq, u32 psn)
 {
-	struct qrdma_sq *sq = &qp->sq;
 	u32 i;
 
 	lockdep_assert_held(&sq->lock);
 	for (i = sq->tail; i != sq->fresh; i++) {
-		struct qrdma_swqe *wqe = qrdma_swqe(sq, i);
+		const struct qrdma_swqe *wqe = qrdma_swqe(sq, i);
 
 		if (!qrdma_is_local(wqe->opcode) &&
-		    qrdma_psn_diff(sq->psn, wqe->last_psn) <= 0) {
-			sq->cur = i;
-			sq->cur_pkt = qrdma_psn_diff(sq->psn, wqe->first_psn);
-			return;
-		}
+		    qrdma_psn_diff(psn, wqe->last_psn) <= 0)
+			break;
 	}
-	sq->cur = sq->fresh;
-	sq->cur_pkt = 0;
+	return i;
 }
 
-void qrdma_sq_rewind(struct qrdma_qp *qp, enum qrdma_rewind why)
+void qrdma_sq_seek(struct qrdma_qp *qp)
+{
+	struct qrdma_sq *sq = &qp->sq;
+	const struct qrdma_swqe *wqe;
+
+	sq->cur = qrdma_sq_find(sq, sq->psn);
+	wqe = qrdma_swqe(sq, sq->cur);
+	sq->cur_pkt = sq->cur == sq->fresh ?
+			0 : qrdma_psn_diff(sq->psn, wqe->first_psn);
+}
+
+void qrdma_sq_rewind(struct qrdma_qp *qp, u32 psn, enum qrdma_rewind why)
 {
 	struct qrdma_sq *sq = &qp->sq;
 
 	lockdep_assert_held(&sq->lock);
 	trace_qrdma_rewind(qp, why);
-	sq->psn = sq->una;
-	sq->ack_asked = sq->una;
+	sq->psn = psn;
+	sq->ack_asked = psn;
 	sq->rewound = true;
 	sq->rtt_start = 0; /* an answer may be to either of two packets */
 	qrdma_sq_seek(qp);
@@ -377,6 +383,8 @@ static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 	struct qrdma_swqe *wqe;
 	struct sk_buff *skb;
 
+	while (tx->count + 1 < QRDMA_LIST_MAX && (skb = qrdma_gap_request(qp)))
+		qrdma_sq_add(qp, tx, skb);
 	/* One is always held back. */
 	while (!last || tx->count + 1 < QRDMA_LIST_MAX) {
 		wqe = next_wqe(qp, nt);

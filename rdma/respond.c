@@ -121,7 +121,8 @@ static void duplicate_read(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
 		return;
 
 	pending = pending_answer(rq, dup.psn, dup.last_psn);
-	if (!pending) {
+	if (!pending || qrdma_psn_diff(pending->psn, dup.last_psn) > 0) {
+		/* Of a long answer that is still being sent, this is behind. */
 		answer_again(rq, &dup);
 	} else if (qrdma_psn_diff(pending->psn, dup.psn) > 0 &&
 		   pending->last_psn == dup.last_psn) {

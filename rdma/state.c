@@ -241,6 +241,7 @@ static void apply_sq(struct qrdma_qp *qp, const struct ib_qp_attr *attr,
 		sq->max_psn = attr->sq_psn;
 		sq->ack_asked = attr->sq_psn;
 		sq->timer_una = attr->sq_psn;
+		qrdma_gap_reset(sq);
 	}
 	if (mask & IB_QP_TIMEOUT)
 		sq->timeout = attr->timeout;

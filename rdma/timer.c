@@ -68,7 +68,8 @@ void qrdma_timer_arm(struct qrdma_qp *qp)
 		sq->stall_start = now;
 	sq->timer_on = true;
 	sq->timer_una = sq->una;
-	if (!sq->rtt_start && !sq->rewound && sq->psn == sq->max_psn) {
+	if (!sq->rtt_start && !sq->rewound && !qrdma_gap_open(sq) &&
+	    sq->psn == sq->max_psn) {
 		sq->rtt_start = now;
 		sq->rtt_psn = qrdma_psn_add(sq->psn, QRDMA_PSN_MASK);
 	}
@@ -117,7 +118,8 @@ static void timed_out(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	qrdma_count(qp->dev, QRDMA_CNT_TAIL_PROBES);
 	sq->backoff++;
 	sq->probing = true;
-	qrdma_sq_rewind(qp, QRDMA_REWIND_TIMEOUT);
+	if (!qrdma_gap_open(sq) || !qrdma_gap_again(qp, QRDMA_REWIND_TIMEOUT))
+		qrdma_sq_rewind(qp, sq->una, QRDMA_REWIND_TIMEOUT);
 	qrdma_sq_run(qp, nt);
 	/* Where not even the probe could be sent. */
 	qrdma_timer_arm(qp);
