@@ -18,7 +18,7 @@ struct subsys_item {
 	struct config_group	allowed_hosts;
 	struct qcfs_namespaces	namespaces;
 	struct qtgt_subsys	*subsys;
-	struct mutex		lock;	/* changes of the identity */
+	struct mutex		identity_lock; /* changes of the identity */
 };
 
 static struct subsys_item *to_subsys(struct config_item *item)
@@ -74,12 +74,12 @@ static ssize_t identity_store(struct config_item *item, const char *page,
 	struct qtgt_subsys_config cfg;
 	int err;
 
-	mutex_lock(&subsys->lock);
+	mutex_lock(&subsys->identity_lock);
 	qtgt_subsys_get_config(subsys->subsys, &cfg);
 	err = parse(item, page, &cfg.id);
 	if (!err)
 		err = qtgt_subsys_set_identity(subsys->subsys, &cfg.id);
-	mutex_unlock(&subsys->lock);
+	mutex_unlock(&subsys->identity_lock);
 	return err ? : count;
 }
 
@@ -353,7 +353,7 @@ static void subsys_release(struct config_item *item)
 	struct subsys_item *subsys = to_subsys(item);
 
 	qtgt_subsys_destroy(subsys->subsys);
-	mutex_destroy(&subsys->lock);
+	mutex_destroy(&subsys->identity_lock);
 	kfree(subsys);
 }
 
@@ -419,7 +419,7 @@ static struct config_group *subsystems_make(struct config_group *group,
 		err = -ENOMEM;
 		goto err_destroy;
 	}
-	mutex_init(&subsys->lock);
+	mutex_init(&subsys->identity_lock);
 
 	subsys->namespaces.subsys = subsys->subsys;
 	qcfs_namespaces_init(&subsys->namespaces);
