@@ -32,8 +32,16 @@ static void keep_sent(struct qrdma_dev *dev, const struct qrdma_av *av,
 			kfree_skb(skb);
 	}
 	*tx = (struct qrdma_tx){};
-	if (dev == &b->dev && b->on_send)
+	if (dev == &b->dev && b->on_send) {
+		/* What the peer sends meanwhile is another batch. */
+		const struct qrdma_rx outer = b->rx;
+		const bool in_batch = b->in_batch;
+
+		b->in_batch = false;
 		b->on_send(b);
+		b->rx = outer;
+		b->in_batch = in_batch;
+	}
 }
 
 /* In place of qrdma_timer_start(): nothing expires by itself. */
