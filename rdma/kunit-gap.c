@@ -87,7 +87,6 @@ static void atomic_again(struct kunit *test)
 	struct qrdma_bench *b = open(test);
 	struct qrdma_bench_pkt pkt = {
 		.opcode = IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
-		.psn = BENCH_PSN,
 		.ext = { 0x1f },
 		.ext_len = 12,
 	};
@@ -95,7 +94,7 @@ static void atomic_again(struct kunit *test)
 	qrdma_bench_post(b, 1, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
 	qrdma_bench_post(b, 2, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
 	qrdma_bench_sent(b);
-	pkt.psn = BENCH_PSN + 1;
+	pkt.psn = (BENCH_PSN + 1) & 0xffffff;
 	qrdma_bench_deliver(b, &pkt);
 	EXPECT_DONE(b, "");
 	EXPECT_SENT(b, "add:fffffd");
@@ -104,6 +103,8 @@ static void atomic_again(struct kunit *test)
 	qrdma_bench_deliver(b, &pkt);
 	EXPECT_DONE(b, "1 2");
 	EXPECT_SENT(b, "");
+	KUNIT_EXPECT_EQ(test, 0x1122334455667788,
+			get_unaligned((u64 *)b->mem));
 }
 
 /* What the peer has not seen is sent again, what it has answered is not. */
