@@ -53,6 +53,7 @@ captured() {
 		shift
 	done
 	shift
+	: >"$file.log"
 	${ns:+nsenter "--net=/run/netns/$ns"} tcpdump --immediate-mode -s 6000 -B 40000 -i "$dev" -w "$file" \
 		"${what[@]}" 2>"$file.log" &
 	pid=$!
