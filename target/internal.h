@@ -368,6 +368,7 @@ int qtgt_queue_init(struct qtgt_queue *queue,
 		    struct qtgt_port *port);
 void qtgt_queue_accepted(struct qtgt_queue *queue);
 void qtgt_queue_stop(struct qtgt_queue *queue);
+void qtgt_queue_wait(struct qtgt_queue *queue);
 void qtgt_queue_exit(struct qtgt_queue *queue);
 
 /* request.c */

@@ -33,7 +33,8 @@ static void connect_work(struct work_struct *work)
  * @port: port that the host came in by
  *
  * Context: process, may sleep.
- * Return: 0 or -ENOMEM; undone by qtgt_queue_stop() and qtgt_queue_exit().
+ * Return: 0 or -ENOMEM; undone by qtgt_queue_stop(), qtgt_queue_wait() and
+ * qtgt_queue_exit().
  */
 int qtgt_queue_init(struct qtgt_queue *queue,
 		    const struct qtgt_transport_ops *ops,
@@ -68,11 +69,8 @@ void qtgt_queue_accepted(struct qtgt_queue *queue)
 }
 
 /**
- * qtgt_queue_stop() - take no more commands and wait for those there are
+ * qtgt_queue_stop() - take no more commands
  * @queue: queue on which every transfer of data has failed or will
- *
- * Afterwards no response is posted any more. Those that may still have held a
- * command: the block layer, the queue's worker, a transfer of data.
  *
  * Context: process, may sleep.
  */
@@ -82,6 +80,19 @@ void qtgt_queue_stop(struct qtgt_queue *queue)
 	percpu_ref_kill(&queue->ref);
 	/* Async event requests wait for something to happen: this is it. */
 	qtgt_events_stop(queue);
+}
+
+/**
+ * qtgt_queue_wait() - wait for the commands that a stopped queue still has
+ * @queue: queue
+ *
+ * Afterwards no response is posted any more. Those that may still have held a
+ * command: the block layer, the queue's worker, a transfer of data.
+ *
+ * Context: process, may sleep.
+ */
+void qtgt_queue_wait(struct qtgt_queue *queue)
+{
 	wait_for_completion(&queue->idle);
 }
 

@@ -250,6 +250,7 @@ static void fetch_data(struct qtgt_rdma_rsp *rsp)
 	struct qtgt_rdma_queue *queue = rsp->queue;
 	int err;
 
+	rsp->fetching = true;
 	if (likely(rsp->data == QTGT_RDMA_ONE_RUN)) {
 		rsp->data_wr.wr.opcode = IB_WR_RDMA_READ;
 		rsp->data_wr.wr.send_flags = IB_SEND_SIGNALED;
@@ -261,8 +262,13 @@ static void fetch_data(struct qtgt_rdma_rsp *rsp)
 				       queue->cm_id->port_num, &rsp->read_cqe,
 				       NULL);
 	}
+	/*
+	 * It fails only where the connection is going away, and a part of the
+	 * chain may be posted. A completion ends the command, or the end of the
+	 * queue.
+	 */
 	if (unlikely(err))
-		qtgt_req_complete(&rsp->req, NVME_SC_DATA_XFER_ERROR);
+		qtgt_rdma_disconnect(&queue->core);
 }
 
 /* The data of the command has its memory: go on. */
@@ -440,6 +446,7 @@ void qtgt_rdma_read_done(struct ib_cq *cq, struct ib_wc *wc)
 						 read_cqe);
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
+	rsp->fetching = false;
 	unmap(rsp);
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		start(rsp, false);
@@ -448,6 +455,22 @@ void qtgt_rdma_read_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		queue_error(queue, "fetching data", wc->status);
 	qtgt_req_complete(&rsp->req, NVME_SC_DATA_XFER_ERROR);
+}
+
+/**
+ * qtgt_rdma_abandon_fetch() - end a command whose data will not come
+ * @rsp: response of a queue on which no fetch is posted any more, nor completes
+ *
+ * Context: process.
+ * Return: whether it waited for its data.
+ */
+bool qtgt_rdma_abandon_fetch(struct qtgt_rdma_rsp *rsp)
+{
+	if (!rsp->fetching)
+		return false;
+	rsp->fetching = false;
+	qtgt_req_complete(&rsp->req, NVME_SC_DATA_XFER_ERROR);
+	return true;
 }
 
 /* The data of a read goes first, in the same chain. */

@@ -7,9 +7,10 @@
  *  1. qtgt_rdma_disconnect(), from any context, moves the state and queues the
  *     work; whoever moves it first, does so;
  *  2. the connection is broken, so that every work request completes;
- *  3. commands end: those that the block layer or the worker hold;
- *  4. completions end;
- *  5. memory, verbs objects and at last the cm_id go, for the end of which
+ *  3. fetches of data end, if need be without their completion;
+ *  4. commands end: those that the block layer or the worker hold;
+ *  5. completions end;
+ *  6. memory, verbs objects and at last the cm_id go, for the end of which
  *     rdma_cm waits when the device is removed.
  */
 #define pr_fmt(fmt) "quarry: " fmt
@@ -462,6 +463,7 @@ err_put_device:
 	rdma_dev_put(queue->dev);
 err_exit_core:
 	qtgt_queue_stop(&queue->core);
+	qtgt_queue_wait(&queue->core);
 	qtgt_queue_exit(&queue->core);
 err_destroy_worker:
 	kthread_destroy_worker(queue->worker);
@@ -470,10 +472,35 @@ err_free_queue:
 	return ERR_PTR(err);
 }
 
+/*
+ * Each fetch must have completed before what is posted after it does. siw loses
+ * those that wait behind a response that the end of the connection cut in two,
+ * and a command that waits for its data would wait for ever.
+ *
+ * A receive completion that is under way may start one still, or have the worker
+ * start one. So: drain, which waits for it; the worker; and drain again.
+ */
+static void end_fetches(struct qtgt_rdma_queue *queue)
+{
+	unsigned int i, lost = 0;
+
+	ib_drain_qp(queue->qp);
+	kthread_flush_work(&queue->todo_work);
+	ib_drain_qp(queue->qp);
+	for (i = 0; i < queue->nr_rsps; i++)
+		lost += qtgt_rdma_abandon_fetch(&queue->rsps[i]);
+	if (lost)
+		pr_warn_ratelimited("queue %u: %s: no completion for %u fetches of data\n",
+				    queue->core.qid, queue->dev->ibdev->name,
+				    lost);
+}
+
 /* All but the cm_id. */
 static void queue_destroy(struct qtgt_rdma_queue *queue)
 {
 	qtgt_queue_stop(&queue->core);
+	end_fetches(queue);
+	qtgt_queue_wait(&queue->core);
 	/* These two may still post what was completed before the stop. */
 	kthread_flush_work(&queue->todo_work);
 	irq_poll_disable(&queue->done_poll);

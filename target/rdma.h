@@ -60,6 +60,7 @@ struct qtgt_rdma_rsp {
 	u8			data;		/* enum qtgt_rdma_data */
 	u8			order;		/* of each run of pages */
 	bool			mapped;
+	bool			fetching;	/* a completion is to come */
 
 	/* What the queue's worker is to do next. */
 	void			(*step)(struct qtgt_rdma_rsp *rsp);
@@ -144,6 +145,7 @@ void qtgt_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void qtgt_rdma_read_done(struct ib_cq *cq, struct ib_wc *wc);
 void qtgt_rdma_todo_work(struct kthread_work *work);
 int qtgt_rdma_done_poll(struct irq_poll *iop, int budget);
+bool qtgt_rdma_abandon_fetch(struct qtgt_rdma_rsp *rsp);
 void qtgt_rdma_free_data(struct qtgt_rdma_rsp *rsp);
 
 #endif
