@@ -49,6 +49,9 @@ wait_for() {
 # often COUNT: so many rounds, or fewer where each takes longer.
 often() { echo $(($1 / ${SLOW:-1})); }
 
+# step USUAL SLOW: the second where each takes longer.
+step() { if [[ ${SLOW:-1} == 1 ]]; then echo "$1"; else echo "$2"; fi; }
+
 not() { ! "$@"; }
 
 # End the test as failed, or as one that this kernel cannot run.
