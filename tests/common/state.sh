@@ -38,8 +38,17 @@ list_mounts() {
 	done </proc/mounts
 }
 
+# IPv6 addresses that somebody has set; the kernel's own come and go.
+list_addresses() {
+	local address scope name
+	while read -r address _ _ scope _ name; do
+		[[ $scope != 00 ]] || echo "address $address of $name"
+	done </proc/net/if_inet6
+}
+
 list_things() {
 	local thing
+	list_addresses
 	list_rdma
 	list_modules
 	for thing in /run/netns/* /sys/kernel/config/{quarry,nvmet,nullb}/*/*/ /dev/quarry* /dev/nvme[0-9]*; do
