@@ -67,7 +67,7 @@ static int end(struct qv_link *l, struct qv_sgl *dst)
  */
 static int attributes(struct qv_link *l, u32 unused)
 {
-	struct ib_qp_attr attr = { .timeout = 9, .retry_cnt = 1, .rnr_retry = 1,
+	struct ib_qp_attr attr = { .timeout = 19, .retry_cnt = 5, .rnr_retry = 6,
 				   .max_rd_atomic = 1, .min_rnr_timer = 3, .port_num = 1 };
 	static const int sender[] = { IB_QP_TIMEOUT, IB_QP_RETRY_CNT, IB_QP_RNR_RETRY,
 				      IB_QP_MAX_QP_RD_ATOMIC, IB_QP_PORT, IB_QP_PKEY_INDEX };
@@ -86,7 +86,7 @@ static int attributes(struct qv_link *l, u32 unused)
 	      no_event(a, IB_EVENT_SQ_DRAINED) ?: end(l, &dst) ?: modify(a, &attr, all, 0);
 	if (!err && ib_query_qp(a->qp, &got, -1, &init))
 		err = qv_fail(l, "ib_query_qp failed");
-	if (!err && (got.timeout != 9 || got.retry_cnt != 1 || got.rnr_retry != 1 ||
+	if (!err && (got.timeout != 19 || got.retry_cnt != 5 || got.rnr_retry != 6 ||
 		     got.max_rd_atomic != 1 || got.min_rnr_timer != 3))
 		err = qv_fail(l, "A: what was set in SQD does not come back");
 	return err ?: qv_back_to_rts(a, IB_QPS_SQD) ?: qv_ping(l);
