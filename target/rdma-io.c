@@ -250,7 +250,7 @@ static void fetch_data(struct qtgt_rdma_rsp *rsp)
 	struct qtgt_rdma_queue *queue = rsp->queue;
 	int err;
 
-	rsp->fetching = true;
+	rsp->fetching = 1;
 	if (likely(rsp->data == QTGT_RDMA_ONE_RUN)) {
 		rsp->data_wr.wr.opcode = IB_WR_RDMA_READ;
 		rsp->data_wr.wr.send_flags = IB_SEND_SIGNALED;
@@ -446,7 +446,9 @@ void qtgt_rdma_read_done(struct ib_cq *cq, struct ib_wc *wc)
 						 read_cqe);
 	struct qtgt_rdma_queue *queue = rsp->queue;
 
-	rsp->fetching = false;
+	/* One that was given up already: see end_fetches(). */
+	if (unlikely(!xchg(&rsp->fetching, 0)))
+		return;
 	unmap(rsp);
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		start(rsp, false);
@@ -466,9 +468,8 @@ void qtgt_rdma_read_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 bool qtgt_rdma_abandon_fetch(struct qtgt_rdma_rsp *rsp)
 {
-	if (!rsp->fetching)
+	if (!xchg(&rsp->fetching, 0))
 		return false;
-	rsp->fetching = false;
 	qtgt_req_complete(&rsp->req, NVME_SC_DATA_XFER_ERROR);
 	return true;
 }

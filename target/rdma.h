@@ -60,7 +60,6 @@ struct qtgt_rdma_rsp {
 	u8			data;		/* enum qtgt_rdma_data */
 	u8			order;		/* of each run of pages */
 	bool			mapped;
-	bool			fetching;	/* a completion is to come */
 
 	/* What the queue's worker is to do next. */
 	void			(*step)(struct qtgt_rdma_rsp *rsp);
@@ -77,6 +76,7 @@ struct qtgt_rdma_rsp {
 	struct scatterlist	sg[1];
 	struct rdma_rw_ctx	rw;
 	u32			capsule_data;
+	u32			fetching;	/* a completion is to come; xchg() */
 };
 
 enum qtgt_rdma_state {
