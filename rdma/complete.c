@@ -123,6 +123,12 @@ static void measure_rtt(struct qrdma_sq *sq)
 	sq->srtt = sq->srtt ? (7 * sq->srtt + rtt) / 8 : rtt;
 }
 
+static void give_retries(struct qrdma_sq *sq)
+{
+	sq->retries_left = sq->retry_cnt;
+	sq->rnr_left = sq->rnr_retry;
+}
+
 /*
  * The peer answered something new. Where a probe was out and the answer is to
  * more than that, the first sending had arrived and the peer is slow: what
@@ -134,8 +140,7 @@ static void progress(struct qrdma_qp *qp)
 	struct qrdma_sq *sq = &qp->sq;
 	bool slow = sq->probing;
 
-	sq->retries_left = sq->retry_cnt;
-	sq->rnr_left = sq->rnr_retry;
+	give_retries(sq);
 	sq->backoff = 0;
 	sq->probing = false;
 	sq->rewound = false;
@@ -150,12 +155,12 @@ static void progress(struct qrdma_qp *qp)
 /*
  * Complete what is done, in order, up to the first packet that is missing. A
  * READ or atomic is done when its answer has come; that the peer has carried
- * it out and it has not means that it was lost (9.7.5.1.3).
+ * it out and it has not means that it was lost (9.7.5.1.3). @una: the oldest
+ * PSN that was not answered before this answer.
  */
-static void settle(struct qrdma_qp *qp, struct qrdma_notify *nt)
+static void settle(struct qrdma_qp *qp, u32 una, struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
-	u32 una = sq->una;
 
 	while (sq->tail != sq->fresh) {
 		struct qrdma_swqe *wqe = qrdma_swqe(sq, sq->tail);
@@ -188,9 +193,11 @@ static void ack_through(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
 	struct qrdma_sq *sq = &qp->sq;
 	u32 next = qrdma_psn_add(psn, 1);
 
-	if (qrdma_psn_diff(next, sq->heard) > 0)
+	if (qrdma_psn_diff(next, sq->heard) > 0) {
 		sq->heard = next;
-	settle(qp, nt);
+		give_retries(sq);
+	}
+	settle(qp, sq->una, nt);
 }
 
 static void rnr_nak(struct qrdma_qp *qp, u32 psn, u8 code,
@@ -202,6 +209,9 @@ static void rnr_nak(struct qrdma_qp *qp, u32 psn, u8 code,
 		return; /* a second answer to the same packet */
 	if (sq->rnr_retry != 7) { /* 7: for ever */
 		if (!sq->rnr_left) {
+			/* An answer before it is missing: that first. */
+			if (sq->una != psn)
+				return;
 			qrdma_count(qp->dev, QRDMA_CNT_RNR_NAK_RETRY_ERR);
 			fail_oldest(qp, IB_WC_RNR_RETRY_EXC_ERR, nt);
 			return;
@@ -219,6 +229,8 @@ static void sequence_nak(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
 
 	qrdma_count(qp->dev, QRDMA_CNT_PACKET_SEQ_ERR);
 	if (!sq->retries_left) {
+		if (sq->una != psn)
+			return;
 		qrdma_count(qp->dev, QRDMA_CNT_RETRY_EXCEEDED);
 		fail_oldest(qp, IB_WC_RETRY_EXC_ERR, nt);
 		return;
@@ -308,15 +320,13 @@ static void bad_answer(struct qrdma_qp *qp, u32 psn, enum ib_wc_status status,
 static void answer_done(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
 {
 	struct qrdma_sq *sq = &qp->sq;
+	u32 una = sq->una;
 
-	if (psn == sq->una) {
+	if (psn == una)
 		sq->una = qrdma_psn_add(psn, 1);
-		qrdma_gap_moved(sq);
-		progress(qp);
-	} else {
+	else
 		qrdma_gap_add(sq, psn);
-	}
-	settle(qp, nt);
+	settle(qp, una, nt);
 }
 
 /* Is a packet of an answer as long as it should be, and the last where it should? */
@@ -330,7 +340,7 @@ static bool fits(const struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
 	if (pkt->psn == wqe->last_psn)
 		return last;
 	/* The end of a part that was asked for again. */
-	return !last || qrdma_psn_diff(pkt->psn, qp->sq.asked) < 0;
+	return !last || qrdma_psn_diff(pkt->psn, qp->sq.heard) < 0;
 }
 
 static void read_response(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,

@@ -35,7 +35,8 @@ static void drop_span(struct qrdma_sq *sq, u32 i)
 		(sq->nr_spans - i) * sizeof(sq->spans[0]));
 }
 
-void qrdma_gap_add(struct qrdma_sq *sq, u32 psn)
+/* False where there is no room: then it is as if it had been lost. */
+static bool insert(struct qrdma_sq *sq, u32 psn)
 {
 	u32 i = span_at(sq, psn), next = qrdma_psn_add(psn, 1);
 	struct qrdma_span *span = &sq->spans[i];
@@ -53,8 +54,21 @@ void qrdma_gap_add(struct qrdma_sq *sq, u32 psn)
 		memmove(span + 1, span, (sq->nr_spans - i) * sizeof(*span));
 		*span = (struct qrdma_span){ .from = psn, .to = next };
 		sq->nr_spans++;
+	} else {
+		return false;
 	}
-	/* Else it is as if it had been lost. */
+	return true;
+}
+
+void qrdma_gap_add(struct qrdma_sq *sq, u32 psn)
+{
+	if (!insert(sq, psn))
+		return;
+	/* Of what was asked for again, something is missing again. */
+	if (sq->mend == sq->asked && qrdma_psn_diff(psn, sq->asked) < 0) {
+		sq->asked = sq->una;
+		sq->mend = sq->una;
+	}
 }
 
 void qrdma_gap_close(struct qrdma_sq *sq)
@@ -83,6 +97,15 @@ void qrdma_gap_reset(struct qrdma_sq *sq)
 	sq->heard = sq->una;
 	sq->asked = sq->una;
 	sq->mend = sq->una;
+}
+
+void qrdma_gap_sent(struct qrdma_sq *sq, u32 end)
+{
+	if (sq->mend != sq->asked || qrdma_psn_diff(sq->psn, sq->asked) > 0 ||
+	    qrdma_psn_diff(end, sq->asked) <= 0)
+		return;
+	sq->asked = end;
+	sq->mend = end;
 }
 
 bool qrdma_gap_again(struct qrdma_qp *qp, enum qrdma_rewind why)
@@ -165,9 +188,11 @@ struct sk_buff *qrdma_gap_request(struct qrdma_qp *qp)
 			return NULL;
 		}
 		sq->mend = end;
-		/* A key that is no more fails where the first sending is repeated. */
-		if (IS_ERR(skb))
-			continue;
+		if (IS_ERR(skb)) { /* a key of the payload is no more */
+			wqe->status = IB_WC_LOC_PROT_ERR;
+			qrdma_qp_fail(qp);
+			return NULL;
+		}
 		qrdma_count(qp->dev, QRDMA_CNT_RETRANSMITTED);
 		return skb;
 	}

@@ -144,6 +144,123 @@ static void rnr_behind_a_gap(struct kunit *test)
 	EXPECT_SENT(b, "send:fffffe!");
 }
 
+/* As often as the peer gets further: a NAK that tells of that costs nothing. */
+static void naks_behind_a_gap(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+	int i;
+
+	qrdma_bench_post(b, 1, IB_WR_RDMA_READ, BENCH_MTU);
+	for (i = 0; i < 3 * BENCH_RETRY; i++)
+		qrdma_bench_post(b, 2 + i, IB_WR_SEND, 0);
+	for (i = 0; i < 3 * BENCH_RETRY; i++)
+		qrdma_bench_aeth(b, 0x60, BENCH_PSN + 1 + i);
+	EXPECT_DONE(b, "");
+	KUNIT_EXPECT_EQ(test, b->qp.state, IB_QPS_RTS);
+}
+
+/* A peer that is not ready for long does not keep the rest from being mended. */
+static void rnr_and_lost_again(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+	int i;
+
+	b->qp.sq.rnr_retry = 7;
+	qrdma_bench_post(b, 1, IB_WR_RDMA_READ, BENCH_MTU);
+	qrdma_bench_post(b, 2, IB_WR_SEND, 0);
+	qrdma_bench_aeth(b, 0x20, BENCH_PSN + 1);
+	qrdma_bench_sent(b);
+	for (i = 0; i < 3; i++) {
+		qrdma_bench_time_out(b);
+		EXPECT_SENT(b, "read:fffffd@1000+256 send:fffffe!");
+		qrdma_bench_aeth(b, 0x20, BENCH_PSN + 1);
+		EXPECT_SENT(b, "");
+	}
+	answer(b, ONLY, 0);
+	EXPECT_DONE(b, "1");
+}
+
+/* The READ is not what the peer is not ready for. */
+static void rnr_at_its_end(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+	int i;
+
+	qrdma_bench_post(b, 1, IB_WR_RDMA_READ, BENCH_MTU);
+	qrdma_bench_post(b, 2, IB_WR_SEND, 0);
+	for (i = 0; i <= BENCH_RNR_RETRY; i++) {
+		qrdma_bench_aeth(b, 0x20, BENCH_PSN + 1);
+		qrdma_bench_time_out(b);
+	}
+	EXPECT_DONE(b, "");
+	answer(b, ONLY, 0);
+	EXPECT_DONE(b, "1");
+	for (i = 0; i <= BENCH_RNR_RETRY; i++) {
+		qrdma_bench_aeth(b, 0x20, BENCH_PSN + 1);
+		qrdma_bench_time_out(b);
+	}
+	EXPECT_DONE(b, "2:rnr");
+}
+
+/* Of what was asked for again, one is lost again. */
+static void lost_again(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+
+	qrdma_bench_post(b, 1, IB_WR_RDMA_READ, 6 * BENCH_MTU);
+	qrdma_bench_sent(b);
+	answer(b, FIRST, 0);
+	answer(b, LAST, 5);
+	EXPECT_SENT(b, "read:fffffe@1100+1024");
+	answer(b, FIRST, 1);
+	answer(b, MIDDLE, 3);
+	EXPECT_SENT(b, "read:ffffff@1200+256");
+	/* The end of the part that was asked for first. */
+	answer(b, LAST, 4);
+	EXPECT_SENT(b, "");
+	answer(b, ONLY, 2);
+	EXPECT_DONE(b, "1");
+	EXPECT_SENT(b, "");
+}
+
+/* A READ that a time-out has had sent again is not asked for once more. */
+static void sent_again_anyway(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+
+	qrdma_bench_post(b, 1, IB_WR_SEND, 0);
+	qrdma_bench_post(b, 2, IB_WR_RDMA_READ, 3 * BENCH_MTU);
+	qrdma_bench_post(b, 3, IB_WR_SEND, 0);
+	qrdma_bench_time_out(b);
+	qrdma_bench_sent(b);
+	qrdma_bench_aeth(b, 0x1f, BENCH_PSN + 4);
+	EXPECT_SENT(b, "read:fffffe@1000+768 send:000001!");
+	answer(b, FIRST, 1);
+	answer(b, MIDDLE, 2);
+	EXPECT_SENT(b, "");
+	answer(b, LAST, 3);
+	EXPECT_DONE(b, "1 2 3");
+}
+
+/* A slow peer, as in probe_too_early() of the requester's tests. */
+static void slow_and_out_of_turn(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+
+	qrdma_bench_post(b, 1, IB_WR_RDMA_READ, 3 * BENCH_MTU);
+	qrdma_bench_post(b, 2, IB_WR_SEND, 600);
+	qrdma_bench_time_out(b);
+	qrdma_bench_sent(b);
+	answer(b, MIDDLE, 1);
+	answer(b, LAST, 2);
+	qrdma_bench_aeth(b, 0x1f, BENCH_PSN + 4);
+	qrdma_bench_sent(b);
+	answer(b, FIRST, 0);
+	EXPECT_DONE(b, "1");
+	/* The rest of the SEND is on its way. */
+	EXPECT_SENT(b, "");
+}
+
 /* The request for what is missing was lost, or the answer to it. */
 static void asked_in_vain(struct kunit *test)
 {
@@ -263,6 +380,12 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(atomic_again),
 	KUNIT_CASE(nak_behind_a_gap),
 	KUNIT_CASE(rnr_behind_a_gap),
+	KUNIT_CASE(naks_behind_a_gap),
+	KUNIT_CASE(rnr_and_lost_again),
+	KUNIT_CASE(rnr_at_its_end),
+	KUNIT_CASE(lost_again),
+	KUNIT_CASE(sent_again_anyway),
+	KUNIT_CASE(slow_and_out_of_turn),
 	KUNIT_CASE(asked_in_vain),
 	KUNIT_CASE(any_order),
 	KUNIT_CASE(many_gaps),

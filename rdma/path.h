@@ -384,6 +384,8 @@ void qrdma_gap_reset(struct qrdma_sq *sq);
 bool qrdma_gap_again(struct qrdma_qp *qp, enum qrdma_rewind why);
 /* The same where there is one that was not asked for yet. */
 void qrdma_gap_look(struct qrdma_qp *qp);
+/* A READ or atomic at sq.psn, up to @end, is sent again: no need to ask. */
+void qrdma_gap_sent(struct qrdma_sq *sq, u32 end);
 /* The next request of those, not sealed; or NULL. */
 struct sk_buff *qrdma_gap_request(struct qrdma_qp *qp);
 

@@ -232,8 +232,11 @@ static void advance(struct qrdma_qp *qp, const struct qrdma_swqe *wqe)
 {
 	struct qrdma_sq *sq = &qp->sq;
 
-	if (qrdma_psn_diff(sq->psn, sq->max_psn) < 0)
+	if (qrdma_psn_diff(sq->psn, sq->max_psn) < 0) {
 		qrdma_count(qp->dev, QRDMA_CNT_RETRANSMITTED);
+		if (qrdma_is_read_or_atomic(wqe->opcode))
+			qrdma_gap_sent(sq, qrdma_psn_add(wqe->last_psn, 1));
+	}
 	if (qrdma_is_read_or_atomic(wqe->opcode))
 		sq->psn = wqe->last_psn;
 	if (sq->psn == wqe->last_psn) {

@@ -159,6 +159,10 @@ VISIBLE_IF_KUNIT enum hrtimer_restart qrdma_timer_fire(struct hrtimer *timer)
 	if (!sending(qp)) {
 		/* Nothing to wait for any more. */
 	} else if (sq->rnr_wait || sq->starved) {
+		/* The peer lets us wait again and again, and meanwhile this is stuck. */
+		if (sq->rnr_wait && qrdma_gap_open(sq) &&
+		    sq->una == sq->timer_una)
+			qrdma_gap_again(qp, QRDMA_REWIND_TIMEOUT);
 		sq->rnr_wait = false;
 		sq->starved = false;
 		qrdma_sq_run(qp, &nt);
