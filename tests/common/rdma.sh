@@ -46,3 +46,11 @@ siw_device() {
 	net_device
 	rdma_device siw siw0 dummy0
 }
+
+# Of connections nothing is left here: a target ends its half in its own time.
+no_connections() {
+	local qps ids
+	qps=$(rdma resource show qp)
+	ids=$(rdma resource show cm_id | grep -v LISTEN || :)
+	[[ $qps != *"type RC"* && ! $ids ]]
+}
