@@ -71,6 +71,38 @@ static void note_work(struct qrdma_qp *qp)
 		schedule_work(&qp->work);
 }
 
+/* Like qrdma_skb_alloc(), with room for all that comes around. */
+static struct sk_buff *new_skb(u32 size)
+{
+	struct sk_buff *skb = alloc_skb(SZ_256 + size + 8, GFP_ATOMIC);
+
+	if (skb)
+		skb_reserve(skb, SZ_256);
+	return skb;
+}
+
+/* In place of it. */
+static struct sk_buff *alloc_some(u32 size)
+{
+	struct qrdma_bench *b = current_bench();
+
+	if (!b->memory)
+		return NULL;
+	b->memory--;
+	return new_skb(size);
+}
+
+void qrdma_bench_memory(struct qrdma_bench *b, u32 packets)
+{
+	b->memory = packets;
+	kunit_activate_static_stub(b->test, qrdma_skb_alloc, alloc_some);
+}
+
+void qrdma_bench_memory_back(struct qrdma_bench *b)
+{
+	kunit_deactivate_static_stub(b->test, qrdma_skb_alloc);
+}
+
 static void set_gid(union ib_gid *gid, u8 family, int side)
 {
 	if (family == AF_INET) {
@@ -306,7 +338,7 @@ static struct sk_buff *build(struct qrdma_bench *b,
 	struct sk_buff *skb;
 	u8 *bth;
 
-	skb = qrdma_skb_alloc(12 + pkt->ext_len + pkt->payload);
+	skb = new_skb(12 + pkt->ext_len + pkt->payload);
 	if (!skb)
 		return NULL;
 	bth = skb_put_zero(skb, 12);

@@ -40,6 +40,7 @@ struct qrdma_bench {
 	struct sk_buff_head	sent;
 	struct qrdma_rx		rx;
 	bool			in_batch;
+	u32			memory;	/* packets, see qrdma_bench_memory() */
 	u32			works;	/* times the work was queued */
 	u32			timer_starts, ack_timer_starts;
 	u64			timer_ns, ack_timer_ns;	/* of the last start */
@@ -85,6 +86,10 @@ void qrdma_bench_response(struct qrdma_bench *b, u8 opcode, u32 psn,
 void qrdma_bench_time_out(struct qrdma_bench *b);
 void qrdma_bench_ack_time_out(struct qrdma_bench *b);
 void qrdma_bench_work(struct qrdma_bench *b);
+/* Memory for so many packets more, and then none. */
+void qrdma_bench_memory(struct qrdma_bench *b, u32 packets);
+/* For all again. */
+void qrdma_bench_memory_back(struct qrdma_bench *b);
 
 /*
  * What was sent since the last call, each packet as kind:psn with "!" where it

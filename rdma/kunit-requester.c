@@ -217,6 +217,33 @@ static void backoff(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->timer_ns, 20 * MS);
 }
 
+/* Want of memory is not the peer's silence: tried again soon, without limit. */
+static void without_memory(struct kunit *test)
+{
+	struct qrdma_bench *b = open(test);
+	int i;
+
+	qrdma_bench_post(b, 1, IB_WR_SEND, 0);
+	KUNIT_EXPECT_EQ(test, b->timer_ns, 20 * MS);
+	EXPECT_SENT(b, "send:fffffd!");
+	/* While the timer runs. */
+	qrdma_bench_memory(b, 0);
+	qrdma_bench_post(b, 2, IB_WR_SEND, 0);
+	for (i = 0; i < 100; i++) {
+		KUNIT_EXPECT_EQ(test, b->timer_starts, 2 + i);
+		KUNIT_EXPECT_EQ(test, b->timer_ns, MS);
+		silence(b);
+		qrdma_bench_time_out(b);
+	}
+	EXPECT_SENT(b, "");
+	KUNIT_EXPECT_EQ(test, 0, qrdma_bench_count(b, QRDMA_CNT_TAIL_PROBES));
+	qrdma_bench_memory_back(b);
+	qrdma_bench_time_out(b);
+	EXPECT_SENT(b, "send:fffffe!");
+	KUNIT_EXPECT_EQ(test, b->timer_ns, 20 * MS);
+	EXPECT_DONE(b, "");
+}
+
 /* Four round trips, within 4 ms and the QP's own timeout. */
 static void first_wait(struct kunit *test)
 {
@@ -563,6 +590,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(probe_too_early),
 	KUNIT_CASE(probe_answered_by_nak),
 	KUNIT_CASE(backoff),
+	KUNIT_CASE(without_memory),
 	KUNIT_CASE(first_wait),
 	KUNIT_CASE(timer_runs_through),
 	KUNIT_CASE(silence_costs_retries),

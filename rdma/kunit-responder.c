@@ -447,6 +447,49 @@ static void refused_reads(struct kunit *test)
 	expect_refused(b, "resp:fffffd resp:fffffe nak1:ffffff/2", "");
 }
 
+/* What cannot be built is built a little later, and nobody needs to ask. */
+static void without_memory(struct kunit *test)
+{
+	struct qrdma_bench *b = open_prompt(test);
+
+	qrdma_bench_memory(b, 0);
+	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN, 0, 600, 0);
+	EXPECT_SENT(b, "");
+	KUNIT_EXPECT_EQ(test, b->ack_timer_starts, 1);
+	KUNIT_EXPECT_EQ(test, b->ack_timer_ns, NSEC_PER_MSEC);
+	qrdma_bench_ack_time_out(b);
+	EXPECT_SENT(b, "");
+	KUNIT_EXPECT_EQ(test, b->ack_timer_starts, 2);
+	qrdma_bench_memory_back(b);
+	qrdma_bench_ack_time_out(b);
+	EXPECT_SENT(b, "resp-first:fffffd resp-middle:fffffe resp-last:ffffff");
+	KUNIT_EXPECT_EQ(test, b->ack_timer_starts, 2);
+}
+
+/* The same of an acknowledge, and of the complaint that ends the QP. */
+static void nak_without_memory(struct kunit *test)
+{
+	struct qrdma_bench *b = open_prompt(test);
+
+	qrdma_bench_memory(b, 0);
+	empty_write(b, BENCH_PSN);
+	EXPECT_SENT(b, "");
+	KUNIT_EXPECT_EQ(test, b->ack_timer_starts, 1);
+	qrdma_bench_memory_back(b);
+	qrdma_bench_ack_time_out(b);
+	EXPECT_SENT(b, "ack:fffffd/1");
+
+	qrdma_bench_memory(b, 0);
+	qrdma_bench_request(b, SEND_MIDDLE, BENCH_PSN + 1, 256, true);
+	EXPECT_SENT(b, "");
+	KUNIT_EXPECT_EQ(test, b->qp.state, IB_QPS_ERR);
+	qrdma_bench_memory_back(b);
+	qrdma_bench_ack_time_out(b);
+	EXPECT_SENT(b, "nak1:fffffe/1");
+	qrdma_bench_ack_time_out(b);
+	EXPECT_SENT(b, "");
+}
+
 static struct kunit_case responder_cases[] = {
 	KUNIT_CASE(acks_where_asked),
 	KUNIT_CASE(acks_a_batch),
@@ -460,6 +503,8 @@ static struct kunit_case responder_cases[] = {
 	KUNIT_CASE(duplicate_atomic),
 	KUNIT_CASE(duplicate_atomic_write),
 	KUNIT_CASE(receiver_not_ready),
+	KUNIT_CASE(without_memory),
+	KUNIT_CASE(nak_without_memory),
 	KUNIT_CASE(refused_middle_first),
 	KUNIT_CASE(refused_reserved),
 	KUNIT_CASE(refused_atomic_write),
@@ -502,6 +547,20 @@ static void ack_goes_along(struct kunit *test)
 	EXPECT_SENT(b, "");
 	qrdma_bench_post(b, 2, IB_WR_SEND, 0);
 	EXPECT_SENT(b, "send:fffffe! ack:fffffe/2");
+}
+
+/* Where there is no memory for taking it along, it waits on. */
+static void ack_without_memory(struct kunit *test)
+{
+	struct qrdma_bench *b = qrdma_bench_open(test, AF_INET, IB_QPT_RC);
+
+	empty_write(b, BENCH_PSN);
+	qrdma_bench_memory(b, 1);
+	qrdma_bench_post(b, 1, IB_WR_SEND, 0);
+	qrdma_bench_memory_back(b);
+	EXPECT_SENT(b, "send:fffffd!");
+	qrdma_bench_ack_time_out(b);
+	EXPECT_SENT(b, "ack:fffffd/1");
 }
 
 /* So many writes whose acknowledge must be sent at once, then one's waits. */
@@ -604,6 +663,7 @@ static void ack_before_nak(struct kunit *test)
 
 static struct kunit_case ack_cases[] = {
 	KUNIT_CASE(ack_goes_along),
+	KUNIT_CASE(ack_without_memory),
 	KUNIT_CASE(ack_in_vain),
 	KUNIT_CASE(ack_penalty_limit),
 	KUNIT_CASE(ack_timer_again),

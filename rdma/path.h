@@ -393,6 +393,12 @@ struct sk_buff *qrdma_gap_request(struct qrdma_qp *qp);
 void qrdma_timer_init(struct qrdma_qp *qp);
 void qrdma_timer_arm(struct qrdma_qp *qp);
 void qrdma_timer_rnr(struct qrdma_qp *qp, u8 code);
+/*
+ * There was no memory for a packet: try again a little later, and have that
+ * cost no retry. Under sq.lock and rq.lock.
+ */
+void qrdma_timer_sq_starved(struct qrdma_qp *qp);
+void qrdma_timer_rq_starved(struct qrdma_qp *qp);
 /* See to it that an acknowledge does not wait for ever; under rq.lock. */
 void qrdma_timer_ack(struct qrdma_qp *qp, u64 word);
 /*

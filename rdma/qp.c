@@ -415,6 +415,7 @@ void qrdma_qp_reset(struct qrdma_qp *qp)
 	rq->ack_owed = false;
 	rq->ack_now = false;
 	rq->ack_timer_on = false;
+	rq->starved = false;
 	rq->ack_armed = 0;
 	/* One that came to wait meanwhile would go to the next peer. */
 	atomic64_set(&rq->ack_later, 0);

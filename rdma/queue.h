@@ -291,6 +291,7 @@ struct qrdma_atomic {
  * @ack_sent: PSN up to which the peer has been answered, as far as is known
  * @ack_armed: @ack_later when the timer was started
  * @ack_timer_on: the timer is running
+ * @starved: an answer could not be built for want of memory
  * @ack_skip: so many are to be sent without waiting
  * @ack_penalty: what @ack_skip becomes when one has waited in vain
  * @min_rnr_timer: QP attribute, for RNR NAKs
@@ -329,6 +330,7 @@ struct qrdma_rq {
 	bool			ack_owed;
 	bool			ack_now;
 	bool			ack_timer_on;
+	bool			starved;
 	u8			ack_syndrome;
 	u8			min_rnr_timer;
 	u16			ip_id;

@@ -465,7 +465,7 @@ void qrdma_sq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	}
 	sq->running = false;
 	if (unlikely(sq->starved))
-		qrdma_timer_arm(qp);
+		qrdma_timer_sq_starved(qp);
 	if (sent >= QRDMA_BUDGET)
 		qrdma_qp_queue_work(qp);
 	if (unlikely(qp->state > IB_QPS_SQD))

@@ -469,34 +469,42 @@ static bool defer_ack(struct qrdma_qp *qp)
 	return true;
 }
 
-/* The acknowledge that is owed, or NULL: it waits, or there is no memory. */
+/* The acknowledge that is owed; NULL where it waits; -ENOMEM. */
 static struct sk_buff *next_ack(struct qrdma_qp *qp)
 {
 	struct qrdma_rq *rq = &qp->rq;
+	struct sk_buff *skb;
 
 	if (defer_ack(qp))
 		return NULL;
+	skb = build_ack(qp, IB_OPCODE_RC_ACKNOWLEDGE, rq->ack_psn,
+			rq->ack_syndrome, rq->msn);
+	if (!skb)
+		return ERR_PTR(-ENOMEM);
 	/* It says all that one that waits would say. */
 	atomic64_set(&rq->ack_later, 0);
 	rq->ack_owed = false;
 	rq->ack_now = false;
 	rq->ack_sent = rq->ack_psn;
-	return build_ack(qp, IB_OPCODE_RC_ACKNOWLEDGE, rq->ack_psn,
-			 rq->ack_syndrome, rq->msn);
+	return skb;
 }
 
 struct sk_buff *qrdma_rq_take_ack(struct qrdma_qp *qp)
 {
 	atomic64_t *later = &qp->rq.ack_later;
 	u64 word = atomic64_read(later);
+	struct sk_buff *skb;
 
 	if (!word)
 		return NULL;
 	word = atomic64_xchg(later, 0);
 	if (!word)
 		return NULL;
-	return build_ack(qp, IB_OPCODE_RC_ACKNOWLEDGE, ACK_PSN(word),
-			 QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT, ACK_MSN(word));
+	skb = build_ack(qp, IB_OPCODE_RC_ACKNOWLEDGE, ACK_PSN(word),
+			QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT, ACK_MSN(word));
+	if (!skb) /* It waits on, where no later one does. */
+		atomic64_cmpxchg(later, 0, word);
+	return skb;
 }
 
 static void owe_what_waits(struct qrdma_rq *rq)
@@ -539,6 +547,8 @@ enum hrtimer_restart qrdma_rq_ack_timer(struct hrtimer *timer)
 		owe_what_waits(rq);
 		qrdma_rq_run(qp, &nt);
 	}
+	if (unlikely(rq->starved))
+		qrdma_rq_run(qp, &nt);
 	spin_unlock(&rq->lock);
 	qrdma_qp_notify(qp, &nt);
 	return HRTIMER_NORESTART;
@@ -546,8 +556,7 @@ enum hrtimer_restart qrdma_rq_ack_timer(struct hrtimer *timer)
 
 /*
  * Build a list: answers in the order of their requests, then what is owed
- * for the rest. What cannot be built is lost, as on a wire: the peer asks
- * again.
+ * for the rest. Where there is no memory, it is tried again a little later.
  */
 static void fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
 		 struct qrdma_notify *nt)
@@ -560,13 +569,13 @@ static void fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
 			skb = next_answer(qp, nt);
 			if (skb == ERR_PTR(-EAGAIN))
 				continue;
-			if (IS_ERR(skb))
-				break;
 		} else if (rq->ack_owed) {
 			skb = next_ack(qp);
-			if (!skb)
-				break;
 		} else {
+			break;
+		}
+		if (IS_ERR_OR_NULL(skb)) {
+			rq->starved = !!skb;
 			break;
 		}
 		trace_qrdma_tx(qp, (const struct qrdma_bth *)skb->data,
@@ -591,6 +600,7 @@ void qrdma_rq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
 	if (rq->running)
 		return;
 	rq->running = true;
+	rq->starved = false;
 	while (sent < QRDMA_BUDGET) {
 		fill(qp, &tx, nt);
 		if (!tx.count)
@@ -601,6 +611,8 @@ void qrdma_rq_run(struct qrdma_qp *qp, struct qrdma_notify *nt)
 		spin_lock(&rq->lock);
 	}
 	rq->running = false;
+	if (unlikely(rq->starved))
+		qrdma_timer_rq_starved(qp);
 	if (sent >= QRDMA_BUDGET)
 		qrdma_qp_queue_work(qp);
 }

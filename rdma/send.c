@@ -29,6 +29,7 @@ struct sk_buff *qrdma_skb_alloc(u32 size)
 	struct sk_buff *skb;
 	void *data;
 
+	KUNIT_STATIC_STUB_REDIRECT(qrdma_skb_alloc, size);
 	data = napi_alloc_frag(room + SKB_DATA_ALIGN(TRAILER_ROOM));
 	if (likely(data)) {
 		skb = napi_build_skb(data, room);

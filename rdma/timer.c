@@ -16,6 +16,9 @@
 #define FLUSH_MIN	(10 * NSEC_PER_MSEC)
 #define FLUSH_MAX	(128 * FLUSH_MIN)
 
+/* Atomic reserves are filled up again by then. */
+#define STARVED_WAIT	NSEC_PER_MSEC
+
 #define RTO_UNKNOWN	(20 * NSEC_PER_MSEC)
 #define RTO_MIN		(4 * NSEC_PER_MSEC)
 #define RTO_MAX		(4ULL * NSEC_PER_SEC)
@@ -74,6 +77,29 @@ void qrdma_timer_arm(struct qrdma_qp *qp)
 		sq->rtt_psn = qrdma_psn_add(sq->psn, QRDMA_PSN_MASK);
 	}
 	qrdma_timer_start(&qp->timer, rto(sq));
+}
+
+void qrdma_timer_sq_starved(struct qrdma_qp *qp)
+{
+	struct qrdma_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	if (sq->rnr_wait || !sending(qp))
+		return;
+	sq->timer_on = true;
+	qrdma_timer_start(&qp->timer, STARVED_WAIT);
+}
+
+void qrdma_timer_rq_starved(struct qrdma_qp *qp)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&rq->lock);
+	/* In the error state as well: the peer is to hear why. */
+	if (rq->ack_timer_on || READ_ONCE(qp->state) == IB_QPS_RESET)
+		return;
+	rq->ack_timer_on = true;
+	qrdma_timer_start(&qp->ack_timer, STARVED_WAIT);
 }
 
 void qrdma_timer_rnr(struct qrdma_qp *qp, u8 code)
