@@ -138,13 +138,15 @@ static void give_retries(struct qrdma_sq *sq)
 static void progress(struct qrdma_qp *qp)
 {
 	struct qrdma_sq *sq = &qp->sq;
-	bool slow = sq->probing;
+	bool slow = sq->probing ||
+		    (sq->asking && qrdma_psn_diff(sq->psn, sq->una) < 0);
 
 	give_retries(sq);
 	sq->backoff = 0;
 	sq->probing = false;
 	sq->rewound = false;
 	measure_rtt(sq);
+	qrdma_repair_answered(sq);
 	/* The answer jumps over what was about to be sent again. */
 	if (qrdma_psn_diff(sq->psn, sq->una) < 0) {
 		sq->psn = slow ? sq->max_psn : sq->una;
@@ -236,8 +238,7 @@ static void sequence_nak(struct qrdma_qp *qp, u32 psn, struct qrdma_notify *nt)
 		return;
 	}
 	sq->retries_left--;
-	sq->probing = false;
-	qrdma_sq_rewind(qp, psn, QRDMA_REWIND_NAK);
+	qrdma_repair(qp, psn);
 }
 
 static void nak(struct qrdma_qp *qp, u32 psn, u8 code, struct qrdma_notify *nt)
@@ -270,6 +271,7 @@ static void acknowledge(struct qrdma_qp *qp, u32 psn, u8 syndrome,
 
 	if (kind == QRDMA_AETH_ACK) {
 		ack_through(qp, psn, nt);
+		qrdma_repair_acked(qp);
 		return;
 	}
 	/* What is reserved says nothing. */

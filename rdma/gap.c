@@ -148,11 +148,8 @@ static struct sk_buff *ask_again(struct qrdma_qp *qp,
 	u32 payload = wqe->opcode == IB_WR_ATOMIC_WRITE ? sizeof(u64) : 0;
 	struct sk_buff *skb;
 
-	skb = qrdma_build_request(qp, wqe, opcode, off, payload, false);
-	if (IS_ERR(skb))
-		return skb;
-	qrdma_bth_fill((struct qrdma_bth *)skb->data, opcode, qp->dqpn, psn);
-	if (wqe->opcode == IB_WR_RDMA_READ) {
+	skb = qrdma_build_request(qp, wqe, opcode, psn, off, payload, false);
+	if (!IS_ERR(skb) && wqe->opcode == IB_WR_RDMA_READ) {
 		struct qrdma_reth *reth = (void *)skb->data + op->ext;
 
 		reth->len = cpu_to_be32(min_t(u64, wqe->length - off,

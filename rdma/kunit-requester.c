@@ -63,7 +63,10 @@ static void nak_resends_from_there(struct kunit *test)
 	qrdma_bench_sent(b);
 	qrdma_bench_aeth(b, 0x60, BENCH_PSN + 2);
 	EXPECT_DONE(b, "1");
-	EXPECT_SENT(b, "send-middle:ffffff send-last:000000 send:000001!");
+	/* The first of them alone: it may be all that is missing. */
+	EXPECT_SENT(b, "send-middle:ffffff!");
+	qrdma_bench_aeth(b, 0x1f, BENCH_PSN + 2);
+	EXPECT_SENT(b, "send-last:000000 send:000001!");
 	KUNIT_EXPECT_EQ(test, 3, qrdma_bench_count(b, QRDMA_CNT_RETRANSMITTED));
 	qrdma_bench_aeth(b, 0x1f, BENCH_PSN + 4);
 	EXPECT_DONE(b, "2 3");
@@ -80,10 +83,11 @@ static void nak_retries(struct kunit *test)
 	qrdma_bench_sent(b);
 	for (i = 0; i < BENCH_RETRY; i++) {
 		qrdma_bench_aeth(b, 0x60, BENCH_PSN);
-		EXPECT_SENT(b, "send:fffffd send:fffffe!");
+		EXPECT_SENT(b, "send:fffffd!");
 	}
 	qrdma_bench_aeth(b, 0x1f, BENCH_PSN);
 	EXPECT_DONE(b, "1");
+	EXPECT_SENT(b, "send:fffffe!");
 	for (i = 0; i < BENCH_RETRY; i++) {
 		qrdma_bench_aeth(b, 0x60, BENCH_PSN + 1);
 		EXPECT_SENT(b, "send:fffffe!");
@@ -186,7 +190,7 @@ static void probe_answered_by_nak(struct kunit *test)
 	qrdma_bench_time_out(b);
 	qrdma_bench_sent(b);
 	qrdma_bench_aeth(b, 0x60, BENCH_PSN + 2);
-	EXPECT_SENT(b, "send-last:ffffff send:000000!");
+	EXPECT_SENT(b, "send-last:ffffff!");
 	EXPECT_DONE(b, "");
 }
 

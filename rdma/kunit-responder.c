@@ -80,10 +80,10 @@ static void gap_is_told_once(struct kunit *test)
 	empty_write(b, BENCH_PSN + 4);
 	EXPECT_SENT(b, "");
 	empty_write(b, BENCH_PSN + 1);
-	EXPECT_SENT(b, "ack:fffffe/2");
+	EXPECT_SENT(b, "ack:000001/5");
 	/* A new gap is a new complaint. */
-	empty_write(b, BENCH_PSN + 3);
-	EXPECT_SENT(b, "nak0:ffffff/2");
+	empty_write(b, BENCH_PSN + 6);
+	EXPECT_SENT(b, "nak0:000002/5");
 }
 
 /* The half of all numbers that follows is too early, the other is the past. */

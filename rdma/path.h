@@ -309,6 +309,7 @@ enum qrdma_rewind {
 	QRDMA_REWIND_NAK,
 	QRDMA_REWIND_RNR,
 	QRDMA_REWIND_TIMEOUT,
+	QRDMA_REWIND_REPAIR,		/* one packet only is sent again */
 };
 
 /* Take up sending again at @psn. */
@@ -320,10 +321,11 @@ void qrdma_sq_seek(struct qrdma_qp *qp);
 /* The opcode of a packet of @wqe over RC; IB_OPCODE_UC makes it one of UC. */
 u8 qrdma_request_opcode(const struct qrdma_swqe *wqe, bool first, bool last);
 /**
- * qrdma_build_request() - the packet at sq.psn, not sealed yet
+ * qrdma_build_request() - a packet, not sealed yet
  * @qp: its sq.lock is held
  * @wqe: what it is a part of
  * @opcode: of the packet
+ * @psn: of the packet
  * @off: bytes of @wqe's payload before it
  * @payload: its own
  * @lend: share the payload's pages instead of a copy; see there
@@ -332,7 +334,10 @@ u8 qrdma_request_opcode(const struct qrdma_swqe *wqe, bool first, bool last);
  */
 struct sk_buff *qrdma_build_request(struct qrdma_qp *qp,
 				    const struct qrdma_swqe *wqe, u8 opcode,
-				    u32 off, u32 payload, bool lend);
+				    u32 psn, u32 off, u32 payload, bool lend);
+/* The same for the packet of @wqe, over RC, that @psn is of. */
+struct sk_buff *qrdma_build_packet(struct qrdma_qp *qp,
+				   const struct qrdma_swqe *wqe, u32 psn);
 /* Part of the payload to a buffer: 0 or -EFAULT. */
 int qrdma_copy_payload(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
 		       u32 off, void *to, u32 len);
@@ -389,6 +394,16 @@ void qrdma_gap_sent(struct qrdma_sq *sq, u32 end);
 /* The next request of those, not sealed; or NULL. */
 struct sk_buff *qrdma_gap_request(struct qrdma_qp *qp);
 
+/* repair.c; all under sq.lock */
+/* A sequence NAK at @psn, which is news: send that packet, or all from there. */
+void qrdma_repair(struct qrdma_qp *qp, u32 psn);
+/* sq.una has moved, and sq.psn has not been moved past it yet. */
+void qrdma_repair_answered(struct qrdma_sq *sq);
+/* And by an acknowledge that does not complain of anything. */
+void qrdma_repair_acked(struct qrdma_qp *qp);
+/* The packet that is to be sent by itself, not sealed; or NULL. */
+struct sk_buff *qrdma_repair_packet(struct qrdma_qp *qp);
+
 /* timer.c */
 void qrdma_timer_init(struct qrdma_qp *qp);
 void qrdma_timer_arm(struct qrdma_qp *qp);
@@ -424,6 +439,21 @@ int qrdma_rring_post(struct qrdma_rring *ring, const struct ib_recv_wr **wr);
 extern const struct ib_device_ops qrdma_srq_ops;
 /* Take the next receive into the QP's own ring, where there is one. */
 struct qrdma_rwqe *qrdma_srq_take(struct qrdma_rq *rq);
+
+/* early.c; all under rq.lock */
+/*
+ * A request behind a gap: keep a copy, where there is room. True where it is the
+ * oldest of them, and was there before.
+ */
+bool qrdma_early_keep(struct qrdma_rq *rq, const struct qrdma_pkt *pkt);
+/*
+ * Take out the one at rq.psn, told in @pkt, or NULL; qrdma_early_free() frees
+ * it.
+ */
+struct sk_buff *qrdma_early_next(struct qrdma_rq *rq, struct qrdma_pkt *pkt);
+void qrdma_early_free(struct sk_buff *skb);
+/* Free all. */
+void qrdma_early_drop(struct qrdma_rq *rq);
 
 /* execute.c: what a request does to memory */
 enum qrdma_verdict {
@@ -470,6 +500,9 @@ static inline void qrdma_rq_establish(struct qrdma_qp *qp,
 		nt->flags |= QRDMA_NT_COMM_EST;
 }
 
+/* recv.c: headers, lengths and opcode; all that can be said without a QP. */
+bool qrdma_pkt_parse(struct qrdma_pkt *pkt);
+
 /* respond.c */
 void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 		      struct qrdma_notify *nt);
@@ -490,7 +523,6 @@ void qrdma_rq_run(struct qrdma_qp *qp, struct qrdma_notify *nt);
 
 #if IS_ENABLED(CONFIG_KUNIT)
 /* Static elsewhere: for the tests, kunit-*.c. */
-bool qrdma_pkt_parse(struct qrdma_pkt *pkt);
 int qrdma_qp_check_modify(enum ib_qp_type type, enum ib_qp_state cur,
 			  const struct ib_qp_attr *attr, int mask);
 void qrdma_timer_start(struct hrtimer *timer, u64 ns);

@@ -150,6 +150,7 @@ static int init_rq(struct qrdma_qp *qp, struct ib_qp_init_attr *init, bool user)
 
 	spin_lock_init(&rq->lock);
 	spin_lock_init(&ring->lock);
+	__skb_queue_head_init(&rq->early);
 	rq->pd = qp->ibqp.pd;
 	if (user)
 		rq->pull = pull_user;
@@ -360,6 +361,9 @@ static void quiesce(struct qrdma_qp *qp)
 	hrtimer_cancel(&qp->timer);
 	hrtimer_cancel(&qp->ack_timer);
 	cancel_work_sync(&qp->work);
+	spin_lock_bh(&qp->rq.lock);
+	qrdma_early_drop(&qp->rq);
+	spin_unlock_bh(&qp->rq.lock);
 	tell_queues(qp);
 }
 
@@ -393,6 +397,11 @@ void qrdma_qp_reset(struct qrdma_qp *qp)
 	sq->rd_atomic = 0;
 	sq->read_psns = 0;
 	sq->starved = false;
+	sq->repair_due = false;
+	sq->repairing = false;
+	sq->keeps = false;
+	sq->asking = false;
+	sq->go_backs = 0;
 	sq->probing = false;
 	sq->rnr_wait = false;
 	sq->rewound = false;

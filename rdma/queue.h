@@ -9,6 +9,7 @@
 
 #include <linux/in6.h>
 #include <linux/mutex.h>
+#include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -172,6 +173,12 @@ struct qrdma_span {
  * @rd_atomic: READs and atomics that are sent and not answered
  * @max_rd_atomic: limit of that
  * @read_psns: PSNs of those that are the peer's to send
+ * @repair: the packet that was last sent again because of a NAK, or will be
+ * @repair_due: it is still to be sent
+ * @repairing: it is or was sent by itself, while new ones were
+ * @keeps: the peer keeps what comes behind a gap
+ * @asking: one packet was sent alone, to find that out
+ * @go_backs: gaps after which all is sent again without asking
  * @starved: a packet could not be built for want of memory
  * @ip_id: IPv4 identification of the next packet
  * @retry_cnt: QP attribute; 0 to 7
@@ -231,6 +238,12 @@ struct qrdma_sq {
 	bool			rnr_wait;
 	bool			rewound;
 	bool			starved;
+	bool			repair_due;
+	bool			repairing;
+	bool			keeps;
+	bool			asking;
+	u8			go_backs;
+	u32			repair;
 	bool			sqd_told;
 	bool			timer_on;
 	u32			timer_una;
@@ -282,6 +295,8 @@ struct qrdma_atomic {
  * @nak_sent: the peer was told of the gap at @psn
  * @rnr_sent: the peer was told to send the request at @psn later
  * @established: the first request was seen
+ * @early: copies of requests that came before the one at @psn, in order
+ * @ahead: the last PSN that has come, kept or not, where @early has any
  * @ack_owed: an acknowledge is to be sent
  * @ack_syndrome: its AETH syndrome
  * @ack_psn: its PSN
@@ -343,6 +358,8 @@ struct qrdma_rq {
 	atomic64_t		ack_later;
 	u32			access;
 
+	struct sk_buff_head	early;
+	u32			ahead;
 	struct qrdma_rwqe	*wqe;
 	u32			done;
 	u64			va;

@@ -74,8 +74,7 @@ static void enter(struct qrdma_rx *rx, struct qrdma_qp *qp, int side)
 	}
 }
 
-/* Headers, lengths and opcode; all that can be said without a QP. */
-VISIBLE_IF_KUNIT bool qrdma_pkt_parse(struct qrdma_pkt *pkt)
+bool qrdma_pkt_parse(struct qrdma_pkt *pkt)
 {
 	const struct qrdma_bth *bth;
 	u32 hdr_len, pad;

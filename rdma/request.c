@@ -108,17 +108,18 @@ void qrdma_sq_rewind(struct qrdma_qp *qp, u32 psn, enum qrdma_rewind why)
 	sq->psn = psn;
 	sq->ack_asked = psn;
 	sq->rewound = true;
+	sq->repair_due = false;
 	sq->rtt_start = 0; /* an answer may be to either of two packets */
 	qrdma_sq_seek(qp);
 }
 
 static void fill_headers(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
-			 u8 *hdr, u8 opcode, u32 off)
+			 u8 *hdr, u8 opcode, u32 psn, u32 off)
 {
 	const struct qrdma_opcode *op = &qrdma_opcodes[opcode];
 	struct qrdma_bth *bth = (struct qrdma_bth *)hdr;
 
-	qrdma_bth_fill(bth, opcode, qp->dqpn, qp->sq.psn);
+	qrdma_bth_fill(bth, opcode, qp->dqpn, psn);
 	if ((wqe->send_flags & IB_SEND_SOLICITED) &&
 	    (op->flags & QRDMA_OP_END) &&
 	    (op->flags & (QRDMA_OP_SEND | QRDMA_OP_IMM)))
@@ -171,7 +172,7 @@ int qrdma_copy_payload(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
 
 struct sk_buff *qrdma_build_request(struct qrdma_qp *qp,
 				    const struct qrdma_swqe *wqe, u8 opcode,
-				    u32 off, u32 payload, bool lend)
+				    u32 psn, u32 off, u32 payload, bool lend)
 {
 	u32 hdr_len = qrdma_opcodes[opcode].hdr_len;
 	struct sk_buff *skb;
@@ -180,7 +181,7 @@ struct sk_buff *qrdma_build_request(struct qrdma_qp *qp,
 	skb = qrdma_skb_alloc(hdr_len + (lend ? QRDMA_LEND_LINEAR : payload));
 	if (unlikely(!skb))
 		return ERR_PTR(-ENOMEM);
-	fill_headers(qp, wqe, skb_put(skb, hdr_len), opcode, off);
+	fill_headers(qp, wqe, skb_put(skb, hdr_len), opcode, psn, off);
 	if (lend)
 		err = qrdma_frags_from_sges(qp->ibqp.pd, wqe->sge,
 					    wqe->num_sge, off, skb, payload);
@@ -194,11 +195,11 @@ struct sk_buff *qrdma_build_request(struct qrdma_qp *qp,
 	return skb;
 }
 
-/* The packet at sq->psn, not sealed yet. */
-static struct sk_buff *build_next(struct qrdma_qp *qp,
-				  const struct qrdma_swqe *wqe)
+struct sk_buff *qrdma_build_packet(struct qrdma_qp *qp,
+				   const struct qrdma_swqe *wqe, u32 psn)
 {
-	u32 pkt = qp->sq.cur_pkt, off = pkt * qp->mtu, payload = 0;
+	u32 pkt = qrdma_psn_diff(psn, wqe->first_psn);
+	u32 off = pkt * qp->mtu, payload = 0;
 	struct sk_buff *skb;
 	bool lend = false;
 	u8 opcode;
@@ -210,7 +211,7 @@ static struct sk_buff *build_next(struct qrdma_qp *qp,
 	} else {
 		payload = min(qp->mtu, wqe->length - off);
 		opcode = qrdma_request_opcode(wqe, !pkt,
-					      qp->sq.psn == wqe->last_psn);
+					      psn == wqe->last_psn);
 		/*
 		 * A kernel user's buffer is the device's until the answer;
 		 * a user process may write to its own at any time. What is
@@ -219,11 +220,12 @@ static struct sk_buff *build_next(struct qrdma_qp *qp,
 		 */
 		lend = payload >= ZEROCOPY_MIN && !qp->ibqp.uobject &&
 		       !(wqe->send_flags & IB_SEND_INLINE) &&
-		       qrdma_psn_diff(qp->sq.psn, qp->sq.max_psn) >= 0;
+		       qrdma_psn_diff(psn, qp->sq.max_psn) >= 0;
 	}
-	skb = qrdma_build_request(qp, wqe, opcode, off, payload, lend);
+	skb = qrdma_build_request(qp, wqe, opcode, psn, off, payload, lend);
 	if (lend && skb == ERR_PTR(-EAGAIN))
-		skb = qrdma_build_request(qp, wqe, opcode, off, payload, false);
+		skb = qrdma_build_request(qp, wqe, opcode, psn, off, payload,
+					  false);
 	return skb;
 }
 
@@ -386,6 +388,9 @@ static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 	struct qrdma_swqe *wqe;
 	struct sk_buff *skb;
 
+	skb = qrdma_repair_packet(qp);
+	if (unlikely(skb))
+		qrdma_sq_add(qp, tx, skb);
 	while (tx->count + 1 < QRDMA_LIST_MAX && (skb = qrdma_gap_request(qp)))
 		qrdma_sq_add(qp, tx, skb);
 	/* One is always held back. */
@@ -393,7 +398,7 @@ static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 		wqe = next_wqe(qp, nt);
 		if (!wqe)
 			break;
-		skb = build_next(qp, wqe);
+		skb = qrdma_build_packet(qp, wqe, sq->psn);
 		if (IS_ERR(skb)) {
 			if (PTR_ERR(skb) == -EFAULT) {
 				wqe->status = IB_WC_LOC_PROT_ERR;

@@ -41,12 +41,9 @@ static void owe_ack(struct qrdma_rq *rq, u32 psn)
 	owe(rq, QRDMA_AETH_ACK | QRDMA_AETH_NO_CREDIT, psn);
 }
 
-/* 9.7.4.1.2: something is missing; say so once. */
-static void gap(struct qrdma_qp *qp)
+/* 9.7.4.1.2: what is at rq->psn is missing; say so once. */
+static void tell_gap(struct qrdma_rq *rq)
 {
-	struct qrdma_rq *rq = &qp->rq;
-
-	qrdma_count(qp->dev, QRDMA_CNT_OUT_OF_SEQUENCE);
 	if (rq->nak_sent || rq->rnr_sent)
 		return;
 	rq->nak_sent = true;
@@ -209,6 +206,8 @@ static void refuse(struct qrdma_qp *qp, enum qrdma_verdict verdict,
 {
 	struct qrdma_rq *rq = &qp->rq;
 
+	/* It all comes again, or nothing does. */
+	qrdma_early_drop(rq);
 	switch (verdict) {
 	case QRDMA_OK:
 		return;
@@ -238,32 +237,19 @@ static void refuse(struct qrdma_qp *qp, enum qrdma_verdict verdict,
 	qrdma_qp_fail(qp);
 }
 
-void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
-		      struct qrdma_notify *nt)
+/* The request at rq->psn; false where it is refused. */
+static bool take(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		 struct qrdma_notify *nt)
 {
 	struct qrdma_rq *rq = &qp->rq;
 	u32 flags = pkt->op->flags;
 	enum qrdma_verdict verdict;
-	s32 d = qrdma_psn_diff(pkt->psn, rq->psn);
 
-	lockdep_assert_held(&rq->lock);
-	if (qrdma_rq_ended(qp))
-		return;
-	qrdma_rq_establish(qp, nt);
-	if (unlikely(d)) {
-		if (d > 0)
-			gap(qp);
-		else
-			duplicate(qp, pkt);
-		return;
-	}
-	rq->nak_sent = false;
-	rq->rnr_sent = false;
 	verdict = qrdma_rq_in_order(rq, flags) ? qrdma_execute(qp, pkt, nt) :
 						 QRDMA_INV_REQ;
 	if (unlikely(verdict != QRDMA_OK)) {
 		refuse(qp, verdict, nt);
-		return;
+		return false;
 	}
 	if (pkt->ack_req && !(flags & QRDMA_OP_ANSWERED))
 		owe_ack(rq, rq->psn);
@@ -273,6 +259,82 @@ void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
 		rq->msn++;
 	} else {
 		rq->flags = flags;
+	}
+	return true;
+}
+
+/* What was missing has come: go on with what came before it. */
+static void take_early(struct qrdma_qp *qp, struct qrdma_notify *nt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	struct qrdma_pkt pkt;
+	struct sk_buff *skb;
+	bool ok = true, went_on = false;
+
+	while (ok && !qrdma_rq_ended(qp) &&
+	       (skb = qrdma_early_next(rq, &pkt))) {
+		u32 psn = rq->psn;
+
+		ok = take(qp, &pkt, nt);
+		if (ok && !(pkt.op->flags & QRDMA_OP_ANSWERED))
+			owe_ack(rq, psn);
+		qrdma_early_free(skb);
+		went_on = true;
+	}
+	/* The peer waits for the answer to one packet, or for the next complaint. */
+	rq->ack_now = true;
+	/* Where none went on, the peer may be sending all of them again. */
+	if (went_on && !qrdma_rq_ended(qp) &&
+	    qrdma_psn_diff(rq->ahead, rq->psn) >= 0)
+		tell_gap(rq);
+}
+
+/* What was missing is there: a complaint that is still owed is out of date. */
+static void gap_closed(struct qrdma_rq *rq)
+{
+	if (rq->nak_sent && rq->ack_owed &&
+	    rq->ack_syndrome == (QRDMA_AETH_NAK | QRDMA_NAK_PSN_SEQ)) {
+		rq->ack_owed = false;
+		owe_ack(rq, qrdma_psn_add(rq->psn, QRDMA_PSN_MASK));
+		rq->ack_now = true;
+	}
+	rq->nak_sent = false;
+	rq->rnr_sent = false;
+}
+
+/* The peer is further on than rq->psn. */
+static void too_early(struct qrdma_qp *qp, const struct qrdma_pkt *pkt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+
+	qrdma_count(qp->dev, QRDMA_CNT_OUT_OF_SEQUENCE);
+	if (skb_queue_empty(&rq->early) ||
+	    qrdma_psn_diff(pkt->psn, rq->ahead) > 0)
+		rq->ahead = pkt->psn;
+	/* Seen twice, what is missing was passed twice: told once more. */
+	if (!rq->rnr_sent && qrdma_early_keep(rq, pkt))
+		rq->nak_sent = false;
+	tell_gap(rq);
+}
+
+void qrdma_rq_request(struct qrdma_qp *qp, const struct qrdma_pkt *pkt,
+		      struct qrdma_notify *nt)
+{
+	struct qrdma_rq *rq = &qp->rq;
+	s32 d = qrdma_psn_diff(pkt->psn, rq->psn);
+
+	lockdep_assert_held(&rq->lock);
+	if (qrdma_rq_ended(qp))
+		return;
+	qrdma_rq_establish(qp, nt);
+	if (unlikely(d < 0)) {
+		duplicate(qp, pkt);
+	} else if (unlikely(d)) {
+		too_early(qp, pkt);
+	} else {
+		gap_closed(rq);
+		if (take(qp, pkt, nt) && !skb_queue_empty(&rq->early))
+			take_early(qp, nt);
 	}
 }
 
@@ -285,6 +347,7 @@ void qrdma_rq_flush(struct qrdma_qp *qp, struct qrdma_notify *nt)
 
 	lockdep_assert_held(&rq->lock);
 	rq->flags = 0;
+	qrdma_early_drop(rq);
 	/* What a shared queue has is the others'. */
 	while (left && (!rq->srq || rq->ring.tail != rq->ring.head) &&
 	       qrdma_rq_next(qp)) {

@@ -70,7 +70,8 @@
 	why_name(ANSWER_LOST) \
 	why_name(NAK) \
 	why_name(RNR) \
-	why_name_end(TIMEOUT)
+	why_name(TIMEOUT) \
+	why_name_end(REPAIR)
 
 #undef opcode_name
 #undef opcode_name_end

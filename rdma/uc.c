@@ -36,8 +36,8 @@ static struct sk_buff *build(struct qrdma_qp *qp, const struct qrdma_swqe *wqe)
 	u8 opcode = qrdma_request_opcode(wqe, !qp->sq.cur_pkt,
 					 qp->sq.psn == wqe->last_psn);
 
-	return qrdma_build_request(qp, wqe, opcode | IB_OPCODE_UC, off,
-				   min(qp->mtu, wqe->length - off), false);
+	return qrdma_build_request(qp, wqe, opcode | IB_OPCODE_UC, qp->sq.psn,
+				   off, min(qp->mtu, wqe->length - off), false);
 }
 
 /* The packet is on its list. */
