@@ -240,6 +240,14 @@ struct qrdma_bench *qrdma_bench_open(struct kunit *test, u8 family,
 	return b;
 }
 
+struct qrdma_bench *qrdma_bench_open_prompt(struct kunit *test)
+{
+	struct qrdma_bench *b = qrdma_bench_open(test, AF_INET, IB_QPT_RC);
+
+	b->qp.rq.ack_skip = 1000;
+	return b;
+}
+
 void qrdma_bench_exit(struct kunit *test)
 {
 	struct qrdma_bench *b = test->priv;
@@ -423,6 +431,11 @@ void qrdma_bench_rdma(struct qrdma_bench *b, u8 opcode, u32 psn, u32 off,
 	put_unaligned_be32(b->mr->rkey, pkt.ext + 8);
 	put_unaligned_be32(len, pkt.ext + 12);
 	qrdma_bench_deliver(b, &pkt);
+}
+
+void qrdma_bench_empty_write(struct qrdma_bench *b, u32 psn)
+{
+	qrdma_bench_rdma(b, WRITE_ONLY, psn, 0, 0, 0);
 }
 
 /* A READ's response; the AETH, where there is one, says ACK. */

@@ -25,6 +25,19 @@
 #define BENCH_RNR_TIMER	12
 #define BENCH_RD_ATOMIC	2
 
+/* Opcodes of requests, by table 38. */
+#define SEND_FIRST	0x00
+#define SEND_MIDDLE	0x01
+#define SEND_LAST	0x02
+#define SEND_ONLY	0x04
+#define WRITE_FIRST	0x06
+#define WRITE_MIDDLE	0x07
+#define WRITE_LAST	0x08
+#define WRITE_ONLY	0x0a
+#define READ_REQUEST	0x0c
+#define FETCH_ADD	0x14
+#define ATOMIC_WRITE	0x1d
+
 struct qrdma_bench {
 	struct kunit		*test;
 	struct qrdma_dev	dev;
@@ -64,6 +77,10 @@ struct qrdma_bench_pkt {
 struct qrdma_bench *qrdma_bench_open(struct kunit *test, u8 family,
 				     enum ib_qp_type type);
 void qrdma_bench_exit(struct kunit *test);
+/*
+ * A reliable one whose acknowledges have waited in vain: they do not wait again.
+ */
+struct qrdma_bench *qrdma_bench_open_prompt(struct kunit *test);
 
 /* Post one, signalled, of @len bytes of the bench's memory. */
 void qrdma_bench_post(struct qrdma_bench *b, u64 id, enum ib_wr_opcode opcode,
@@ -80,6 +97,8 @@ void qrdma_bench_request(struct qrdma_bench *b, u8 opcode, u32 psn,
 			 u32 payload, bool ack_req);
 void qrdma_bench_rdma(struct qrdma_bench *b, u8 opcode, u32 psn, u32 off,
 		      u32 len, u32 payload);
+/* A WRITE of no bytes, which needs no memory; asks for an answer. */
+void qrdma_bench_empty_write(struct qrdma_bench *b, u32 psn);
 void qrdma_bench_response(struct qrdma_bench *b, u8 opcode, u32 psn,
 			  u32 payload);
 

@@ -5,28 +5,6 @@
  */
 #include "kunit-bench.h"
 
-/* Opcodes of requests, by table 38. */
-#define SEND_FIRST	0x00
-#define SEND_MIDDLE	0x01
-#define SEND_LAST	0x02
-#define SEND_ONLY	0x04
-#define WRITE_ONLY	0x0a
-#define READ_REQUEST	0x0c
-
-static struct qrdma_bench *open_prompt(struct kunit *test)
-{
-	struct qrdma_bench *b = qrdma_bench_open(test, AF_INET, IB_QPT_RC);
-
-	b->qp.rq.ack_skip = 1000;
-	return b;
-}
-
-/* A WRITE of no bytes, which asks for an answer. */
-static void empty_write(struct qrdma_bench *b, u32 psn)
-{
-	qrdma_bench_rdma(b, WRITE_ONLY, psn, 0, 0, 0);
-}
-
 static u32 kept(struct qrdma_bench *b)
 {
 	return skb_queue_len(&b->qp.rq.early);
@@ -35,75 +13,75 @@ static u32 kept(struct qrdma_bench *b)
 /* In whatever order they come, once each, with one answer for all. */
 static void goes_on(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "ack:fffffd/1");
-	empty_write(b, BENCH_PSN + 4);
+	qrdma_bench_empty_write(b, BENCH_PSN + 4);
 	EXPECT_SENT(b, "nak0:fffffe/1");
-	empty_write(b, BENCH_PSN + 2);
-	empty_write(b, BENCH_PSN + 3);
-	empty_write(b, BENCH_PSN + 3);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN + 3);
+	qrdma_bench_empty_write(b, BENCH_PSN + 3);
 	EXPECT_SENT(b, "");
 	KUNIT_EXPECT_EQ(test, kept(b), 3);
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	EXPECT_SENT(b, "ack:000001/5");
 	KUNIT_EXPECT_EQ(test, kept(b), 0);
-	empty_write(b, BENCH_PSN + 5);
+	qrdma_bench_empty_write(b, BENCH_PSN + 5);
 	EXPECT_SENT(b, "ack:000002/6");
 }
 
 /* The next gap is told as soon as the one before it is closed. */
 static void next_gap(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	EXPECT_SENT(b, "nak0:fffffd/0");
-	empty_write(b, BENCH_PSN + 3);
+	qrdma_bench_empty_write(b, BENCH_PSN + 3);
 	EXPECT_SENT(b, "");
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "nak0:ffffff/2");
-	empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
 	EXPECT_SENT(b, "ack:000000/4");
 }
 
 /* A peer that sends all again is not told of each that is on its way. */
 static void peer_goes_back(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
-	empty_write(b, BENCH_PSN + 4);
+	qrdma_bench_empty_write(b, BENCH_PSN + 4);
 	EXPECT_SENT(b, "nak0:fffffd/0");
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "ack:fffffd/1");
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	EXPECT_SENT(b, "ack:fffffe/2");
-	empty_write(b, BENCH_PSN + 6);
+	qrdma_bench_empty_write(b, BENCH_PSN + 6);
 	EXPECT_SENT(b, "nak0:ffffff/2");
-	empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
 	EXPECT_SENT(b, "ack:ffffff/3");
-	empty_write(b, BENCH_PSN + 3);
+	qrdma_bench_empty_write(b, BENCH_PSN + 3);
 	EXPECT_SENT(b, "nak0:000002/5");
 }
 
 /* What was missing comes in the same batch: no complaint, it would be wrong. */
 static void overtaken_in_a_batch(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_begin(b);
-	empty_write(b, BENCH_PSN + 1);
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	qrdma_bench_end(b);
 	EXPECT_SENT(b, "ack:fffffe/2");
 	/* The same of a second gap. */
-	empty_write(b, BENCH_PSN + 5);
-	empty_write(b, BENCH_PSN + 3);
+	qrdma_bench_empty_write(b, BENCH_PSN + 5);
+	qrdma_bench_empty_write(b, BENCH_PSN + 3);
 	EXPECT_SENT(b, "nak0:ffffff/2");
 	qrdma_bench_begin(b);
-	empty_write(b, BENCH_PSN + 2);
-	empty_write(b, BENCH_PSN + 4);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN + 4);
 	qrdma_bench_end(b);
 	EXPECT_SENT(b, "ack:000002/6");
 }
@@ -111,14 +89,14 @@ static void overtaken_in_a_batch(struct kunit *test)
 /* The peer passes the gap again, and has not heard of it. */
 static void told_again(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	EXPECT_SENT(b, "nak0:fffffd/0");
-	empty_write(b, BENCH_PSN + 2);
-	empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
 	EXPECT_SENT(b, "");
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	EXPECT_SENT(b, "nak0:fffffd/0");
 	KUNIT_EXPECT_EQ(test, kept(b), 2);
 }
@@ -126,7 +104,7 @@ static void told_again(struct kunit *test)
 /* Two that say different things under one PSN: neither is believed. */
 static void two_of_one_psn(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_request(b, SEND_ONLY, BENCH_PSN + 1, 8, false);
 	/* Only that it asks for an answer: the same. */
@@ -139,20 +117,20 @@ static void two_of_one_psn(struct kunit *test)
 /* Behind what was too far ahead to be kept is a gap as well. */
 static void beyond_reach(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	EXPECT_SENT(b, "nak0:fffffd/0");
-	empty_write(b, BENCH_PSN + 300);
+	qrdma_bench_empty_write(b, BENCH_PSN + 300);
 	KUNIT_EXPECT_EQ(test, kept(b), 1);
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "nak0:ffffff/2");
 }
 
 /* The parts of one message, the first of which come last. */
 static void one_message(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_post_recv(b, 1, 600);
 	qrdma_bench_post_recv(b, 2, 0);
@@ -169,12 +147,12 @@ static void one_message(struct kunit *test)
 /* A READ has its turn as well, and takes more PSNs than one. */
 static void early_read(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN + 1, 0, 512, 0);
-	empty_write(b, BENCH_PSN + 3);
+	qrdma_bench_empty_write(b, BENCH_PSN + 3);
 	EXPECT_SENT(b, "nak0:fffffd/0");
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "resp-first:fffffe resp-last:ffffff ack:000000/3");
 	KUNIT_EXPECT_EQ(test, kept(b), 0);
 }
@@ -182,7 +160,7 @@ static void early_read(struct kunit *test)
 /* What is refused ends it: the rest comes again, or the QP is in error. */
 static void refused(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_request(b, SEND_ONLY, BENCH_PSN + 1, 0, true);
 	qrdma_bench_request(b, SEND_ONLY, BENCH_PSN + 2, 0, true);
@@ -200,12 +178,12 @@ static void refused(struct kunit *test)
 /* A kept packet that continues nothing is refused in its turn. */
 static void bad_in_its_turn(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_request(b, SEND_MIDDLE, BENCH_PSN + 1, 256, true);
-	empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
 	EXPECT_SENT(b, "nak0:fffffd/0");
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "nak1:fffffe/1");
 	KUNIT_EXPECT_EQ(test, b->qp.state, IB_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, kept(b), 0);
@@ -214,26 +192,26 @@ static void bad_in_its_turn(struct kunit *test)
 /* No further ahead than a requester may be. */
 static void reach(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 	u32 i;
 
-	empty_write(b, BENCH_PSN + 256);
+	qrdma_bench_empty_write(b, BENCH_PSN + 256);
 	KUNIT_EXPECT_EQ(test, kept(b), 0);
 	for (i = 255; i; i--)
-		empty_write(b, BENCH_PSN + i);
+		qrdma_bench_empty_write(b, BENCH_PSN + i);
 	KUNIT_EXPECT_EQ(test, kept(b), 255);
 	EXPECT_SENT(b, "nak0:fffffd/0");
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "ack:0000fc/256");
 }
 
 /* What is kept goes with the QP's life. */
 static void reset(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
 
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	KUNIT_EXPECT_EQ(test, kept(b), 1);
 	KUNIT_ASSERT_EQ(test, 0, qrdma_qp_ops.modify_qp(&b->qp.ibqp, &attr,
 							IB_QP_STATE, NULL));

@@ -7,37 +7,9 @@
 #include <linux/unaligned.h>
 #include "kunit-bench.h"
 
-/* Opcodes of requests, by table 38. */
-#define SEND_FIRST	0x00
-#define SEND_MIDDLE	0x01
-#define SEND_LAST	0x02
-#define SEND_ONLY	0x04
-#define WRITE_FIRST	0x06
-#define WRITE_MIDDLE	0x07
-#define WRITE_LAST	0x08
-#define WRITE_ONLY	0x0a
-#define READ_REQUEST		0x0c
-#define FETCH_ADD	0x14
-#define ATOMIC_WRITE	0x1d
-
-/* As one whose acknowledges have waited in vain: they do not wait again. */
-static struct qrdma_bench *open_prompt(struct kunit *test)
-{
-	struct qrdma_bench *b = qrdma_bench_open(test, AF_INET, IB_QPT_RC);
-
-	b->qp.rq.ack_skip = 1000;
-	return b;
-}
-
-/* A WRITE of no bytes, which needs no memory. */
-static void empty_write(struct qrdma_bench *b, u32 psn)
-{
-	qrdma_bench_rdma(b, WRITE_ONLY, psn, 0, 0, 0);
-}
-
 static void acks_where_asked(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_post_recv(b, 1, 600);
 	qrdma_bench_post_recv(b, 2, 0);
@@ -57,12 +29,12 @@ static void acks_where_asked(struct kunit *test)
 /* Of a batch, the last says it all: 9.7.5.1.2. */
 static void acks_a_batch(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_begin(b);
-	empty_write(b, BENCH_PSN);
-	empty_write(b, BENCH_PSN + 1);
-	empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
 	qrdma_bench_end(b);
 	EXPECT_SENT(b, "ack:ffffff/3");
 }
@@ -70,37 +42,37 @@ static void acks_a_batch(struct kunit *test)
 /* 9.7.4.1.2: a gap is told once, with the PSN that is missing. */
 static void gap_is_told_once(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "ack:fffffd/1");
-	empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
 	EXPECT_SENT(b, "nak0:fffffe/1");
-	empty_write(b, BENCH_PSN + 3);
-	empty_write(b, BENCH_PSN + 4);
+	qrdma_bench_empty_write(b, BENCH_PSN + 3);
+	qrdma_bench_empty_write(b, BENCH_PSN + 4);
 	EXPECT_SENT(b, "");
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	EXPECT_SENT(b, "ack:000001/5");
 	/* A new gap is a new complaint. */
-	empty_write(b, BENCH_PSN + 6);
+	qrdma_bench_empty_write(b, BENCH_PSN + 6);
 	EXPECT_SENT(b, "nak0:000002/5");
 }
 
 /* The half of all numbers that follows is too early, the other is the past. */
 static void gap_or_duplicate(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
-	empty_write(b, BENCH_PSN + 0x7fffff);
+	qrdma_bench_empty_write(b, BENCH_PSN + 0x7fffff);
 	EXPECT_SENT(b, "nak0:fffffd/0");
-	empty_write(b, BENCH_PSN + 0x800000);
+	qrdma_bench_empty_write(b, BENCH_PSN + 0x800000);
 	EXPECT_SENT(b, "ack:fffffc/0");
 }
 
 /* 9.7.4.4: acknowledged again, and not carried out again. */
 static void duplicate_send(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_post_recv(b, 1, 0);
 	qrdma_bench_post_recv(b, 2, 0);
@@ -119,16 +91,16 @@ static void duplicate_is_urgent(struct kunit *test)
 {
 	struct qrdma_bench *b = qrdma_bench_open(test, AF_INET, IB_QPT_RC);
 
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "");
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "ack:fffffd/1");
 }
 
 /* A READ is carried out again, for the part that is asked for. */
 static void duplicate_read(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN, 0, 600, 0);
 	EXPECT_SENT(b, "resp-first:fffffd resp-middle:fffffe resp-last:ffffff");
@@ -139,7 +111,7 @@ static void duplicate_read(struct kunit *test)
 	/* More than was asked for then: 9.7.4.4 has it dropped. */
 	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN + 2, 512, 257, 0);
 	EXPECT_SENT(b, "");
-	empty_write(b, BENCH_PSN + 3);
+	qrdma_bench_empty_write(b, BENCH_PSN + 3);
 	EXPECT_SENT(b, "ack:000000/2");
 }
 
@@ -149,7 +121,7 @@ static void duplicate_read(struct kunit *test)
  */
 static void duplicate_read_within(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	memset(b->mem + 1024, 0, 600);
 	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN, 0, 100, 0);
@@ -179,7 +151,7 @@ static void ask_for_two(struct qrdma_bench *b)
 /* A part is asked for again while the rest is still being answered. */
 static void duplicate_read_meanwhile(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	b->on_send = ask_for_two;
 	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN, 0, BENCH_MEM, 0);
@@ -205,7 +177,7 @@ static void fetch_add(struct qrdma_bench *b, u32 psn)
 /* An atomic is not: its result was kept, for as many as may be under way. */
 static void duplicate_atomic(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 	u64 *value = (u64 *)b->mem;
 	int i;
 
@@ -227,7 +199,7 @@ static void duplicate_atomic(struct kunit *test)
 /* A19: nor is an atomic write. Its answer is that of an empty READ. */
 static void duplicate_atomic_write(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 	int i;
 
 	memset(b->mem + 1024, 0x55, 16);
@@ -240,14 +212,14 @@ static void duplicate_atomic_write(struct kunit *test)
 	qrdma_bench_rdma(b, ATOMIC_WRITE, BENCH_PSN, 1024, 8, 8);
 	EXPECT_SENT(b, "resp:fffffd");
 	KUNIT_EXPECT_EQ(test, b->mem[1024], 77);
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	EXPECT_SENT(b, "ack:fffffe/2");
 }
 
 /* 9.7.5.2.8: come again; what is behind it is not complained of. */
 static void receiver_not_ready(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_request(b, SEND_ONLY, BENCH_PSN, 0, true);
 	EXPECT_SENT(b, "rnr12:fffffd/0");
@@ -270,16 +242,16 @@ static void expect_refused(struct qrdma_bench *b, const char *sent,
 	EXPECT_RECEIVED(b, received);
 	EXPECT_SENT(b, "");
 	/* Nothing is answered any more. */
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "");
 }
 
 static void refuse_opcode(struct kunit *test, u8 opcode)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_post_recv(b, 1, 256);
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "ack:fffffd/1");
 	qrdma_bench_request(b, opcode, BENCH_PSN + 1, 0, true);
 	expect_refused(b, "nak1:fffffe/1", "1:flushed");
@@ -300,7 +272,7 @@ static void refused_reserved(struct kunit *test)
 /* Eight bytes, no more and no less, at an aligned address. */
 static void refused_atomic_write(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_rdma(b, ATOMIC_WRITE, BENCH_PSN, 1024, 8, 4);
 	expect_refused(b, "nak1:fffffd/0", "");
@@ -308,7 +280,7 @@ static void refused_atomic_write(struct kunit *test)
 
 static void refused_atomic_write_at(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_rdma(b, ATOMIC_WRITE, BENCH_PSN, 1028, 8, 8);
 	expect_refused(b, "nak1:fffffd/0", "");
@@ -323,7 +295,7 @@ static void refused_flush(struct kunit *test)
 		.ack_req = true,
 		.ext_len = 20,
 	};
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_post_recv(b, 1, 256);
 	qrdma_bench_deliver(b, &pkt);
@@ -333,7 +305,7 @@ static void refused_flush(struct kunit *test)
 /* 9.7.4.1.3: a message is not interrupted by another. */
 static void refused_interruption(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_post_recv(b, 1, 600);
 	qrdma_bench_request(b, SEND_FIRST, BENCH_PSN, 256, false);
@@ -344,7 +316,7 @@ static void refused_interruption(struct kunit *test)
 /* A reserved opcode within a message is none that continues it. */
 static void refused_reserved_within(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_post_recv(b, 1, 600);
 	qrdma_bench_request(b, SEND_FIRST, BENCH_PSN, 256, false);
@@ -355,7 +327,7 @@ static void refused_reserved_within(struct kunit *test)
 /* Packets before the last are full: 9.7.4.1.6. */
 static void refused_short_first(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_post_recv(b, 1, 600);
 	qrdma_bench_request(b, SEND_FIRST, BENCH_PSN, 252, false);
@@ -368,7 +340,7 @@ static void refused_short_first(struct kunit *test)
  */
 static void refused_after_reset(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 	const struct qrdma_pkt pkt = {
 		.op = &qrdma_opcodes[SEND_MIDDLE],
 		.psn = (BENCH_PSN + 1) & 0xffffff,
@@ -390,7 +362,7 @@ static void refused_after_reset(struct kunit *test)
 /* The length in the RETH is that of what comes. */
 static void refused_wrong_length(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_rdma(b, WRITE_ONLY, BENCH_PSN, 0, 10, 9);
 	expect_refused(b, "nak1:fffffd/0", "");
@@ -399,7 +371,7 @@ static void refused_wrong_length(struct kunit *test)
 /* 9.7.4.1.5: a key that is not there. */
 static void refused_key(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 	struct qrdma_bench_pkt pkt = {
 		.opcode = READ_REQUEST,
 		.psn = BENCH_PSN,
@@ -416,7 +388,7 @@ static void refused_key(struct kunit *test)
 /* 9.9.3: what the queue pair does not allow. */
 static void refused_access(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	b->qp.rq.access = IB_ACCESS_REMOTE_READ;
 	qrdma_bench_rdma(b, WRITE_ONLY, BENCH_PSN, 0, 4, 4);
@@ -426,7 +398,7 @@ static void refused_access(struct kunit *test)
 /* A receive that is too small: the sender's mistake as much as ours. */
 static void refused_long_send(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_post_recv(b, 1, 8);
 	qrdma_bench_post_recv(b, 2, 8);
@@ -437,7 +409,7 @@ static void refused_long_send(struct kunit *test)
 /* 9.7.7.1: more READs at a time than there are resources for. */
 static void refused_reads(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 	int i;
 
 	qrdma_bench_begin(b);
@@ -450,7 +422,7 @@ static void refused_reads(struct kunit *test)
 /* What cannot be built is built a little later, and nobody needs to ask. */
 static void without_memory(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_memory(b, 0);
 	qrdma_bench_rdma(b, READ_REQUEST, BENCH_PSN, 0, 600, 0);
@@ -469,10 +441,10 @@ static void without_memory(struct kunit *test)
 /* The same of an acknowledge, and of the complaint that ends the QP. */
 static void nak_without_memory(struct kunit *test)
 {
-	struct qrdma_bench *b = open_prompt(test);
+	struct qrdma_bench *b = qrdma_bench_open_prompt(test);
 
 	qrdma_bench_memory(b, 0);
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "");
 	KUNIT_EXPECT_EQ(test, b->ack_timer_starts, 1);
 	qrdma_bench_memory_back(b);
@@ -533,7 +505,7 @@ static void ack_goes_along(struct kunit *test)
 {
 	struct qrdma_bench *b = qrdma_bench_open(test, AF_INET, IB_QPT_RC);
 
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "");
 	KUNIT_EXPECT_EQ(test, b->ack_timer_starts, 1);
 	KUNIT_EXPECT_EQ(test, b->ack_timer_ns, 500 * NSEC_PER_USEC);
@@ -543,7 +515,7 @@ static void ack_goes_along(struct kunit *test)
 	qrdma_bench_ack_time_out(b);
 	EXPECT_SENT(b, "");
 	/* And the next one waits again. */
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	EXPECT_SENT(b, "");
 	qrdma_bench_post(b, 2, IB_WR_SEND, 0);
 	EXPECT_SENT(b, "send:fffffe! ack:fffffe/2");
@@ -554,7 +526,7 @@ static void ack_without_memory(struct kunit *test)
 {
 	struct qrdma_bench *b = qrdma_bench_open(test, AF_INET, IB_QPT_RC);
 
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	qrdma_bench_memory(b, 1);
 	qrdma_bench_post(b, 1, IB_WR_SEND, 0);
 	qrdma_bench_memory_back(b);
@@ -569,7 +541,7 @@ static u32 prompt_ones(struct qrdma_bench *b, u32 *psn)
 	u32 n = 0;
 
 	for (;;) {
-		empty_write(b, BENCH_PSN + (*psn)++);
+		qrdma_bench_empty_write(b, BENCH_PSN + (*psn)++);
 		if (!*qrdma_bench_sent(b))
 			return n;
 		n++;
@@ -613,7 +585,7 @@ static void ack_penalty_limit(struct kunit *test)
 
 	for (i = 0; i < 20; i++) {
 		b->qp.rq.ack_skip = 0;
-		empty_write(b, BENCH_PSN + i);
+		qrdma_bench_empty_write(b, BENCH_PSN + i);
 		qrdma_bench_ack_time_out(b);
 	}
 	KUNIT_EXPECT_EQ(test, b->qp.rq.ack_skip, 4096);
@@ -624,8 +596,8 @@ static void ack_timer_again(struct kunit *test)
 {
 	struct qrdma_bench *b = qrdma_bench_open(test, AF_INET, IB_QPT_RC);
 
-	empty_write(b, BENCH_PSN);
-	empty_write(b, BENCH_PSN + 1);
+	qrdma_bench_empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN + 1);
 	KUNIT_EXPECT_EQ(test, b->ack_timer_starts, 1);
 	qrdma_bench_ack_time_out(b);
 	EXPECT_SENT(b, "");
@@ -641,9 +613,9 @@ static void ack_every_16(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 15; i++)
-		empty_write(b, BENCH_PSN + i);
+		qrdma_bench_empty_write(b, BENCH_PSN + i);
 	EXPECT_SENT(b, "");
-	empty_write(b, BENCH_PSN + 15);
+	qrdma_bench_empty_write(b, BENCH_PSN + 15);
 	EXPECT_SENT(b, "ack:00000c/16");
 }
 
@@ -652,9 +624,9 @@ static void ack_before_nak(struct kunit *test)
 {
 	struct qrdma_bench *b = qrdma_bench_open(test, AF_INET, IB_QPT_RC);
 
-	empty_write(b, BENCH_PSN);
+	qrdma_bench_empty_write(b, BENCH_PSN);
 	EXPECT_SENT(b, "");
-	empty_write(b, BENCH_PSN + 2);
+	qrdma_bench_empty_write(b, BENCH_PSN + 2);
 	EXPECT_SENT(b, "nak0:fffffe/1");
 	/* It said all that the acknowledge would have. */
 	qrdma_bench_ack_time_out(b);
