@@ -138,15 +138,13 @@ static void give_retries(struct qrdma_sq *sq)
 static void progress(struct qrdma_qp *qp)
 {
 	struct qrdma_sq *sq = &qp->sq;
-	bool slow = sq->probing ||
-		    (sq->asking && qrdma_psn_diff(sq->psn, sq->una) < 0);
+	bool slow = qrdma_repair_answered(sq) || sq->probing;
 
 	give_retries(sq);
 	sq->backoff = 0;
 	sq->probing = false;
 	sq->rewound = false;
 	measure_rtt(sq);
-	qrdma_repair_answered(sq);
 	/* The answer jumps over what was about to be sent again. */
 	if (qrdma_psn_diff(sq->psn, sq->una) < 0) {
 		sq->psn = slow ? sq->max_psn : sq->una;

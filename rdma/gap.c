@@ -180,16 +180,11 @@ struct sk_buff *qrdma_gap_request(struct qrdma_qp *qp)
 		if (qrdma_psn_diff(sq->asked, end) < 0)
 			end = sq->asked;
 		skb = ask_again(qp, wqe, qrdma_psn_diff(end, sq->mend));
-		if (skb == ERR_PTR(-ENOMEM)) {
-			sq->starved = true;
+		if (IS_ERR(skb)) {
+			qrdma_sq_not_built(qp, wqe, PTR_ERR(skb));
 			return NULL;
 		}
 		sq->mend = end;
-		if (IS_ERR(skb)) { /* a key of the payload is no more */
-			wqe->status = IB_WC_LOC_PROT_ERR;
-			qrdma_qp_fail(qp);
-			return NULL;
-		}
 		qrdma_count(qp->dev, QRDMA_CNT_RETRANSMITTED);
 		return skb;
 	}

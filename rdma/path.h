@@ -341,6 +341,11 @@ struct sk_buff *qrdma_build_packet(struct qrdma_qp *qp,
 /* Part of the payload to a buffer: 0 or -EFAULT. */
 int qrdma_copy_payload(struct qrdma_qp *qp, const struct qrdma_swqe *wqe,
 		       u32 off, void *to, u32 len);
+/*
+ * A packet of @wqe could not be built: -ENOMEM waits for memory, any other error
+ * ends the send queue. Under sq.lock.
+ */
+void qrdma_sq_not_built(struct qrdma_qp *qp, struct qrdma_swqe *wqe, int err);
 /* Seal a packet and add it to a list; it is lost where memory is. */
 void qrdma_sq_add(struct qrdma_qp *qp, struct qrdma_tx *tx,
 		  struct sk_buff *skb);
@@ -397,8 +402,11 @@ struct sk_buff *qrdma_gap_request(struct qrdma_qp *qp);
 /* repair.c; all under sq.lock */
 /* A sequence NAK at @psn, which is news: send that packet, or all from there. */
 void qrdma_repair(struct qrdma_qp *qp, u32 psn);
-/* sq.una has moved, and sq.psn has not been moved past it yet. */
-void qrdma_repair_answered(struct qrdma_sq *sq);
+/*
+ * sq.una has moved, and sq.psn has not been moved past it yet. True where the
+ * answer is to more than the packet that was sent alone.
+ */
+bool qrdma_repair_answered(struct qrdma_sq *sq);
 /* And by an acknowledge that does not complain of anything. */
 void qrdma_repair_acked(struct qrdma_qp *qp);
 /* The packet that is to be sent by itself, not sealed; or NULL. */

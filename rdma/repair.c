@@ -65,16 +65,16 @@ void qrdma_repair(struct qrdma_qp *qp, u32 psn)
 	}
 }
 
-void qrdma_repair_answered(struct qrdma_sq *sq)
+bool qrdma_repair_answered(struct qrdma_sq *sq)
 {
 	lockdep_assert_held(&sq->lock);
 	if (sq->repair_due && qrdma_psn_diff(sq->repair, sq->una) < 0)
 		sq->repair_due = false;
-	/* More than the packet that was sent alone? */
-	if (sq->asking && qrdma_psn_diff(sq->psn, sq->una) < 0) {
-		sq->asking = false;
-		sq->keeps = true;
-	}
+	if (!sq->asking || qrdma_psn_diff(sq->psn, sq->una) >= 0)
+		return false;
+	sq->asking = false;
+	sq->keeps = true;
+	return true;
 }
 
 void qrdma_repair_acked(struct qrdma_qp *qp)
@@ -110,16 +110,11 @@ struct sk_buff *qrdma_repair_packet(struct qrdma_qp *qp)
 		return NULL;
 	wqe = qrdma_swqe(sq, i);
 	skb = qrdma_build_packet(qp, wqe, sq->repair);
-	if (skb == ERR_PTR(-ENOMEM)) {
-		sq->starved = true;
+	if (IS_ERR(skb)) {
+		qrdma_sq_not_built(qp, wqe, PTR_ERR(skb));
 		return NULL;
 	}
 	sq->repair_due = false;
-	if (IS_ERR(skb)) { /* a key of the payload is no more */
-		wqe->status = IB_WC_LOC_PROT_ERR;
-		qrdma_qp_fail(qp);
-		return NULL;
-	}
 	((struct qrdma_bth *)skb->data)->apsn |= cpu_to_be32(QRDMA_BTH_ACK_REQ);
 	qrdma_count(qp->dev, QRDMA_CNT_RETRANSMITTED);
 	return skb;

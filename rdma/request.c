@@ -361,6 +361,17 @@ void qrdma_sq_add(struct qrdma_qp *qp, struct qrdma_tx *tx,
 	}
 }
 
+void qrdma_sq_not_built(struct qrdma_qp *qp, struct qrdma_swqe *wqe, int err)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	if (err == -ENOMEM) {
+		qp->sq.starved = true;
+		return;
+	}
+	wqe->status = IB_WC_LOC_PROT_ERR; /* a key of the payload is no more */
+	qrdma_sq_fail(qp);
+}
+
 /*
  * Have the last packet of a list ask for an answer, for all before it; not
  * where more goes out at once. READs and atomics are answered anyway.
@@ -400,12 +411,7 @@ static void fill_rc(struct qrdma_qp *qp, struct qrdma_tx *tx,
 			break;
 		skb = qrdma_build_packet(qp, wqe, sq->psn);
 		if (IS_ERR(skb)) {
-			if (PTR_ERR(skb) == -EFAULT) {
-				wqe->status = IB_WC_LOC_PROT_ERR;
-				qrdma_qp_fail(qp);
-			} else {
-				sq->starved = true;
-			}
+			qrdma_sq_not_built(qp, wqe, PTR_ERR(skb));
 			break;
 		}
 		if (last)

@@ -75,13 +75,8 @@ void qrdma_uc_fill(struct qrdma_qp *qp, struct qrdma_tx *tx,
 			sq->fresh++;
 		}
 		skb = build(qp, wqe);
-		if (skb == ERR_PTR(-EFAULT)) {
-			wqe->status = IB_WC_LOC_PROT_ERR;
-			qrdma_sq_fail(qp);
-			return;
-		}
 		if (IS_ERR(skb)) {
-			sq->starved = true;
+			qrdma_sq_not_built(qp, wqe, PTR_ERR(skb));
 			return;
 		}
 		qrdma_sq_add(qp, tx, skb);
